@@ -1,0 +1,68 @@
+"""The one place that makes text inert.
+
+Text from memory, repositories, tools and other users is hostile until one of these
+functions has rendered it. ``json_line`` is for what a model reads, ``terminal`` for
+what a person reads in a terminal. Neither output contains a line break, a control, a
+bidirectional or zero-width character, a lone surrogate, or ``<``, ``>``, ``&`` (json_line).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Cc controls, Cf formats (bidirectional, zero-width, tags), Cs lone surrogates, Co private use,
+# Cn unassigned, Zl/Zp line and paragraph separators.
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+
+
+def _hidden(char: str) -> bool:
+    return char >= "\x7f" and unicodedata.category(char) in _HIDDEN
+
+
+def json_line(value: object) -> str:
+    """``value`` as JSON on one line that cannot close a tag, start a line or hide a character.
+
+    ``json.loads`` of it gives ``value`` back, except that a lone surrogate becomes U+FFFD.
+    """
+    import json
+
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if text.isascii() and not any(c in text for c in "<>&\x7f"):
+        return text
+    out: list[str] = []
+    for char in text:
+        if char in "<>&":
+            out.append(_escape(char))
+        elif "\ud800" <= char <= "\udfff":
+            out.append("\ufffd")
+        elif _hidden(char):
+            out.append(_escape(char))
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def terminal(text: str) -> str:
+    """``text`` for one line of a terminal: backslashes doubled, controls, format characters,
+    line breaks and lone surrogates as ``\\uXXXX`` (``\\n``, ``\\t``, ``\\r`` short)."""
+    if text.isascii() and text.isprintable() and "\\" not in text:
+        return text
+    short = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+    return "".join(short[c] if c in short else _escape(c) if c < " " or _hidden(c) else c for c in text)
+
+
+def clean_surrogates(text: str) -> str:
+    """``text`` without lone surrogates (each becomes U+FFFD): safe to encode and to inject."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

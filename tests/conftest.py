@@ -1,0 +1,80 @@
+"""Isolation for every test: no test reads or writes the real home, /tmp/specs or Git configuration."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+_KEEP = {"PATH", "LANG", "TERM", "SYSTEMROOT", "PIP_NO_INDEX", "PIP_FIND_LINKS"}
+_REAL_HOME = os.path.expanduser("~")
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(autouse=True)
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """A scratch home, spec root, mirror and XDG directories; inherited variables are gone.
+
+    Yields the environment that child processes of the test should get (also os.environ).
+    """
+    for name in list(os.environ):
+        if name not in _KEEP and not name.startswith(("PYTEST_", "COV_", "COVERAGE_")):
+            monkeypatch.delenv(name)
+    base = tmp_path / "isolated"
+    home = base / "home"
+    temporary = base / "tmp"
+    for directory in (home, temporary):
+        directory.mkdir(parents=True, mode=0o700)
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Test Person\n\temail = test@example.invalid\n"
+        "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
+        "[safe]\n\tdirectory = *\n"
+    )
+    values = {
+        "HOME": str(home),
+        "TMPDIR": str(temporary),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_DATA_HOME": str(home / ".local/share"),
+        "XDG_STATE_HOME": str(home / ".local/state"),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "AGENT_MEMORY_SPEC_ROOT": str(base / "specs"),
+        "AGENT_MEMORY_MIRROR_ROOT": str(base / "mirror"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CEILING_DIRECTORIES": str(tmp_path.parent),
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    yield dict(os.environ)
+    assert os.environ.get("HOME") != _REAL_HOME
+
+
+@pytest.fixture
+def git() -> Callable[..., str]:
+    """Run real git: ``git(directory, *arguments, **environment)`` gives stripped stdout."""
+
+    def run(directory: Path | str, *arguments: str, stdin: bytes | None = None, **extra: str) -> str:
+        done = subprocess.run(
+            ["git", "-C", str(directory), *arguments],
+            input=stdin,
+            capture_output=True,
+            check=True,
+            env={**os.environ, **extra},
+        )
+        return done.stdout.decode("utf-8", "replace").strip()
+
+    return run
+
+
+@pytest.fixture
+def repository(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """A work tree on ``main`` with one commit."""
+    path = tmp_path / "project"
+    path.mkdir()
+    git(path, "init", "-q", "-b", "main")
+    (path / "README.md").write_text("# A project\n")
+    git(path, "add", ".")
+    git(path, "commit", "-q", "-m", "First commit")
+    return path
