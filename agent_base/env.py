@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SUITE = "agent-hook-suite"
 

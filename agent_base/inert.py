@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from agent_base import lightjson
+
 # Cc controls, Cf formats (bidirectional, zero-width, tags), Cs lone surrogates, Co private use,
 # Cn unassigned, Zl/Zp line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -32,9 +34,7 @@ def json_line(value: object) -> str:
 
     ``json.loads`` of it gives ``value`` back, except that a lone surrogate becomes U+FFFD.
     """
-    import json
-
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = lightjson.dumps(value, ascii_only=False)
     if text.isascii() and not any(c in text for c in "<>&\x7f"):
         return text
     out: list[str] = []
@@ -66,3 +66,27 @@ def clean_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def block(text: str, prefix: str = "    ") -> str:
+    """``text`` of several lines, each behind ``prefix``, for what a model reads.
+
+    No line of it can start a heading, close a tag or a fence, or hide a character: ``<`` and every
+    control, format and separator character but the tab is escaped as ``\\uXXXX``; lone surrogates
+    become U+FFFD. Only ``\\n`` and ``\\r\\n`` end a line. Final line breaks are left out.
+    """
+    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    return "\n".join((prefix + _visible(line)).rstrip(" ") for line in lines)
+
+
+def _visible(line: str) -> str:
+    if line.isascii() and line.isprintable() and "<" not in line:
+        return line
+    return "".join(
+        "\ufffd"
+        if "\ud800" <= c <= "\udfff"
+        else _escape(c)
+        if c == "<" or (c < " " and c != "\t") or _hidden(c)
+        else c
+        for c in line
+    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import suppress
 
 from agent_base import env as environment
 from agent_base import files
@@ -227,8 +226,10 @@ def ensure_spec_dir(root: str, directory: str) -> None:
         except FileNotFoundError:
             if number == 0:
                 os.makedirs(os.path.dirname(level), mode=files.DIR_MODE, exist_ok=True)
-            with suppress(FileExistsError):
+            try:
                 os.mkdir(level, files.DIR_MODE)
+            except FileExistsError:
+                pass
             _check_level(level, is_root=number == 0)
 
 
