@@ -9,130 +9,122 @@ envelope".
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-PROTOCOL = "hn-memory/0"
-ABSENT = "absent"
-OPERATIONS = frozenset({"record", "supersede", "retract", "challenge"})
-KINDS = ("assumption", "attempt", "decision", "handoff", "observation", "verification")
-MODES = ("descendants", "exact", "subject")
+import orjson
 
-# Optional strings are "" when absent, optional lists are (): as in the canonical form, where
-# an absent field and an empty one are the same.
+from ai_kb.hn import canonical, keys
+from ai_kb.hn.envelope_codec import (
+    anchor_mapping,
+    applicability_mapping,
+    envelope_mapping,
+    handoff_mapping,
+    read_envelope,
+    read_record,
+    record_mapping,
+)
+from ai_kb.hn.envelope_rules import check, check_record, public_key_bytes
+from ai_kb.hn.envelope_types import (
+    ABSENT,
+    KINDS,
+    MODES,
+    OPERATIONS,
+    PROTOCOL,
+    Anchor,
+    Applicability,
+    Envelope,
+    Handoff,
+    PathAnchor,
+    Record,
+    VerifiedMemory,
+)
+from ai_kb.hn.errors import HnError, InvalidEnvelope
 
+__all__ = [
+    "ABSENT",
+    "KINDS",
+    "MAX_PAYLOAD_BYTES",
+    "MODES",
+    "OPERATIONS",
+    "PROTOCOL",
+    "Anchor",
+    "Applicability",
+    "Envelope",
+    "Handoff",
+    "PathAnchor",
+    "Record",
+    "VerifiedMemory",
+    "anchor_mapping",
+    "applicability_mapping",
+    "check_record",
+    "decode_envelope",
+    "default_stream",
+    "encode_envelope",
+    "envelope_mapping",
+    "envelope_to_bytes",
+    "handoff_mapping",
+    "memory_id",
+    "read_record",
+    "record_mapping",
+    "verify_memory",
+]
 
-@dataclass(frozen=True, slots=True)
-class PathAnchor:
-    """A repository-relative path and the exact blob it had, or ``absent``."""
+MAX_PAYLOAD_BYTES = 524_288  # memory.json in a Git tree
 
-    path: str
-    blob: str
-
-
-@dataclass(frozen=True, slots=True)
-class Anchor:
-    """The exact commit a record speaks of."""
-
-    commit: str
-    paths: tuple[PathAnchor, ...] = ()
-    subject: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Applicability:
-    """Where a record applies: ``exact``, ``descendants`` or ``subject``."""
-
-    mode: str
-    subject: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Handoff:
-    """Four separate bounded lists. ``next_actions`` are inert data, never permission."""
-
-    completed: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    blockers: tuple[str, ...] = ()
-    next_actions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a ``record`` or ``supersede`` envelope says."""
-
-    kind: str
-    content: str
-    anchor: Anchor
-    applicability: Applicability
-    topics: tuple[str, ...] = ()
-    evidence: tuple[str, ...] = ()
-    attempt_outcome: str = ""
-    handoff: Handoff | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """One signed entry of a stream. Optional strings are ``""`` when absent."""
-
-    protocol: str
-    operation: str
-    actor: str
-    actor_name: str
-    public_key: str
-    stream: str
-    sequence: int
-    timestamp: str
-    previous: str = ""
-    record: Record | None = None
-    target: str = ""
-    reason: str = ""
-    evidence: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedMemory:
-    """An envelope whose bytes are canonical and valid and whose signature verifies.
-
-    Only ``verify_memory`` makes one. ``id`` is ``sha256:`` and 64 hex digits over ``payload``.
-    """
-
-    id: str
-    envelope: Envelope
-    payload: bytes
+_DEFAULT_STREAM_DOMAIN = b"hn-memory-stream-v0"
+_TOO_LARGE = f"memory JSON exceeds {MAX_PAYLOAD_BYTES} bytes"
 
 
 def memory_id(payload: bytes) -> str:
     """The public memory id of exact ``memory.json`` bytes."""
-    raise NotImplementedError
+    return "sha256:" + hashlib.sha256(payload).hexdigest()
 
 
 def default_stream(actor: str) -> str:
     """The default stream id of ``actor`` (PROTOCOL, "Identity")."""
-    raise NotImplementedError
-
-
-def record_mapping(record: Record) -> dict[str, object]:
-    """``record`` as the mapping of its JSON form, fields in canonical order (``data`` in results)."""
-    raise NotImplementedError
+    return memory_id(b"\0".join((_DEFAULT_STREAM_DOMAIN, actor.encode(), b"default")))
 
 
 def encode_envelope(mapping: Mapping[str, object]) -> bytes:
     """Canonical bytes of an envelope given as a mapping of its JSON form, validated.
 
-    Fields may come in any order; optional ones may be absent, empty or None. Raises InvalidEnvelope.
+    Fields may come in any order; optional ones may be absent, empty or None.
+    Raises InvalidEnvelope.
     """
-    raise NotImplementedError
+    envelope = read_envelope(mapping)
+    check(envelope)
+    return _encode(envelope)
 
 
 def envelope_to_bytes(envelope: Envelope) -> bytes:
     """Canonical bytes of ``envelope``, validated. Raises InvalidEnvelope."""
-    raise NotImplementedError
+    return encode_envelope(envelope_mapping(envelope))
 
 
 def decode_envelope(payload: bytes) -> Envelope:
-    """The envelope that ``payload`` canonically encodes, validated. Raises InvalidEnvelope."""
-    raise NotImplementedError
+    """The envelope that ``payload`` canonically encodes, validated. Raises InvalidEnvelope.
+
+    1. at most MAX_PAYLOAD_BYTES, UTF-8, one JSON value
+    2. known fields of the right types
+    3. every rule of validity
+    4. encoding what was decoded gives the same bytes
+    """
+    # (1)
+    if len(payload) > MAX_PAYLOAD_BYTES:
+        raise InvalidEnvelope(_TOO_LARGE)
+    try:
+        value = orjson.loads(payload)
+    except ValueError as error:
+        raise InvalidEnvelope(_why_no_json(payload)) from error
+    # (2)
+    envelope = read_envelope(value)
+    # (3)
+    check(envelope)
+    # (4)
+    if _encode(envelope) != payload:
+        raise InvalidEnvelope("memory JSON is not canonical")
+    return envelope
 
 
 def verify_memory(payload: bytes, signature: bytes) -> VerifiedMemory:
@@ -140,4 +132,39 @@ def verify_memory(payload: bytes, signature: bytes) -> VerifiedMemory:
 
     Raises InvalidEnvelope or InvalidSignature.
     """
-    raise NotImplementedError
+    envelope = decode_envelope(payload)
+    keys.verify(public_key_bytes(envelope.public_key), payload, signature)
+    return VerifiedMemory(memory_id(payload), envelope, payload)
+
+
+def _encode(envelope: Envelope) -> bytes:
+    try:
+        payload = canonical.encode(envelope_mapping(envelope))
+    except HnError as error:
+        raise InvalidEnvelope("memory text is not valid UTF-8") from error
+    if len(payload) > MAX_PAYLOAD_BYTES:
+        raise InvalidEnvelope(_TOO_LARGE)
+    return payload
+
+
+def _why_no_json(payload: bytes) -> str:
+    """What is wrong with bytes that the JSON parser refused."""
+    import json
+
+    try:
+        text = payload.decode()
+    except UnicodeDecodeError:
+        return "invalid memory JSON encoding"
+    try:
+        _, end = json.JSONDecoder(parse_constant=_refuse, parse_float=_refuse).raw_decode(
+            text.lstrip(" \t\r\n")
+        )
+    except (ValueError, RecursionError):
+        return "invalid memory JSON"
+    if text.lstrip(" \t\r\n")[end:].strip(" \t\r\n"):
+        return "invalid memory JSON trailing data"
+    return "memory JSON is not canonical"  # it names half a surrogate pair
+
+
+def _refuse(_number: str) -> object:
+    raise ValueError

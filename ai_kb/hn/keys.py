@@ -1,7 +1,9 @@
 """Ed25519 keys and signatures. The only module that imports nacl, and only when it must.
 
-A public key that proves nothing (small order, or not the canonical encoding of a point)
-is refused: anybody can make a signature under it.
+A public key that proves nothing (a point of small order, or bytes that are not the one
+encoding of a point) is refused: anybody can make a signature under it.
+
+PROTOCOL, "Identity" and "Where this project does better", 7.
 """
 
 from __future__ import annotations
@@ -9,9 +11,21 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from functools import lru_cache
 
-SIGNATURE_BYTES = 64
+from ai_kb.hn.errors import InvalidSignature
+
+SEED_BYTES = 32
+PRIVATE_KEY_BYTES = 64
 PUBLIC_KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+
+_FIELD = 2**255 - 19
+_ORDER_8_Y = int.from_bytes(
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+)
+# y coordinates of the points whose order divides 8; x may have either sign.
+_SMALL_ORDER_Y = frozenset({0, 1, _FIELD - 1, _ORDER_8_Y, _FIELD - _ORDER_8_Y})
 
 
 def encode_b64(data: bytes) -> str:
@@ -30,26 +44,52 @@ def decode_b64(text: str) -> bytes:
     return data
 
 
+@lru_cache(maxsize=4096)
 def actor_of(public_key: bytes) -> str:
     """The actor id of 32 raw public-key bytes: their SHA-256, lowercase hex."""
     return hashlib.sha256(public_key).hexdigest()
 
 
+@lru_cache(maxsize=4096)
+def is_weak(public_key: bytes) -> bool:
+    """Whether 32 raw bytes are no canonical encoding, or one of a point of small order.
+
+    Whether they encode a point at all is left to the verification itself.
+    """
+    y = int.from_bytes(public_key, "little") & (2**255 - 1)
+    return y >= _FIELD or y in _SMALL_ORDER_Y
+
+
 def generate() -> bytes:
-    """A new private key: 64 bytes, the random seed and then the public key."""
-    raise NotImplementedError
+    """A new private key: 64 bytes, a random seed and then the public key."""
+    import os
+
+    return private_key_of_seed(os.urandom(SEED_BYTES))
 
 
 def private_key_of_seed(seed: bytes) -> bytes:
     """The 64-byte private key (seed, then public key) of a 32-byte seed."""
-    raise NotImplementedError
+    from nacl.bindings import crypto_sign_seed_keypair
+
+    _, private_key = crypto_sign_seed_keypair(seed)
+    return private_key
 
 
 def sign(private_key: bytes, payload: bytes) -> bytes:
     """The 64 raw signature bytes of ``payload`` under a 64-byte private key."""
-    raise NotImplementedError
+    from nacl.bindings import crypto_sign
+
+    return crypto_sign(payload, private_key)[:SIGNATURE_BYTES]
 
 
 def verify(public_key: bytes, payload: bytes, signature: bytes) -> None:
     """Raise InvalidSignature unless ``signature`` verifies over ``payload`` under a strong ``public_key``."""
-    raise NotImplementedError
+    from nacl.bindings import crypto_sign_open
+    from nacl.exceptions import BadSignatureError
+
+    if len(signature) != SIGNATURE_BYTES or len(public_key) != PUBLIC_KEY_BYTES or is_weak(public_key):
+        raise InvalidSignature("invalid memory signature")
+    try:
+        crypto_sign_open(signature + payload, public_key)
+    except BadSignatureError as error:
+        raise InvalidSignature("invalid memory signature") from error
