@@ -286,6 +286,11 @@ def is_reserved(topic: str) -> bool:
     return folded == CURRENT or folded.startswith(SESSION_PREFIX)
 
 
+def is_topic(name: str) -> bool:
+    """Whether ``safe_topic`` accepts ``name``."""
+    return _is_safe(name) and not is_reserved(name)
+
+
 def is_bucket_name(name: str) -> bool:
     """Whether a file of this name (without suffix) can be a topic: safe, or a session's fallback bucket."""
     if name.startswith(SESSION_PREFIX):
