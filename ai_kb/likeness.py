@@ -1,0 +1,84 @@
+"""Whether two short texts say (almost) the same in (almost) the same words.
+
+For `remember` (refuses what is known) and `harvest` (marks it). BM25 picks the few that are worth
+comparing, the share of common words decides. A paraphrase in other words is not recognised,
+and that is intended: only a person can say that two sentences mean the same. Not for hooks.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+ALMOST_IDENTICAL = 0.85  # share of common words, both sides together
+SAME_TITLE = 0.5  # share that suffices below a title of the same words
+_SHORTLIST = 25
+_COMPARE_ALL = 200  # up to so many, BM25 costs more than it saves
+_GRAM_FROM = 0x2E80  # from here on, scripts that put no space between words
+
+
+class Known(NamedTuple):
+    """A capsule that is in a store: ``lifecycle`` as projected, ``store`` is ``home`` or ``repo``."""
+
+    id: str
+    title: str
+    body: str
+    lifecycle: str
+    store: str
+
+
+def words(text: str) -> list[str]:
+    """Words of ``text`` in one spelling: NFKC, case folded, runs of letters and numbers; runs in a
+    script without spaces as pairs of characters."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    spaced = "".join(c if c.isalnum() else " " for c in folded)
+    found: list[str] = []
+    for run in spaced.split():
+        if len(run) > 2 and ord(max(run)) >= _GRAM_FROM:
+            found.extend(run[i : i + 2] for i in range(len(run) - 1))
+        else:
+            found.append(run)
+    return found
+
+
+def likeness(one: Sequence[str], other: Sequence[str]) -> float:
+    """Share of common words, 0 to 1 (Dice over multisets)."""
+    if not one or not other:
+        return 0.0
+    common = sum((Counter(one) & Counter(other)).values())
+    return 2 * common / (len(one) + len(other))
+
+
+class Corpus:
+    """Texts to compare with, prepared once."""
+
+    def __init__(self, known: Sequence[Known]) -> None:
+        self.known = list(known)
+        self._titles = [words(k.title) for k in self.known]
+        self._words = [t + words(k.body) for t, k in zip(self._titles, self.known, strict=True)]
+        self._ranking: Any = None
+
+    def most_alike(self, title: str, body: str) -> tuple[Known, float] | None:
+        """The known text that is (almost) identical to ``title`` and ``body``, the most alike first."""
+        heading = words(title)
+        query = heading + words(body)
+        best: tuple[float, int] | None = None
+        for index in self._shortlist(query):
+            share = likeness(query, self._words[index])
+            enough = SAME_TITLE if heading and heading == self._titles[index] else ALMOST_IDENTICAL
+            if share >= enough and (best is None or share > best[0]):
+                best = (share, index)
+        return None if best is None else (self.known[best[1]], best[0])
+
+    def _shortlist(self, query: Sequence[str]) -> Sequence[int]:
+        if len(self.known) <= _COMPARE_ALL:
+            return range(len(self.known))
+        from rank_bm25 import BM25Plus  # its idf is never negative
+
+        if self._ranking is None:
+            self._ranking = BM25Plus(self._words)
+        scores = self._ranking.get_scores(list(query))
+        order = scores.argsort()[::-1][:_SHORTLIST]
+        return [int(i) for i in order]
