@@ -18,6 +18,7 @@ from ai_kb.hn.envelope_types import (
     Record,
 )
 from ai_kb.hn.errors import InvalidEnvelope
+from ai_kb.hn.strictjson import fold
 
 ENVELOPE_FIELDS = (
     "protocol",
@@ -72,9 +73,9 @@ def _mapping(value: object, allowed: frozenset[str]) -> Mapping[str, object]:
 
 def _refuse_unknown(value: Mapping[str, object], allowed: frozenset[str]) -> None:
     """The readers of the protocol ignore the case of keys before they compare bytes."""
-    folded = {name.casefold() for name in allowed}
+    folded = {fold(name) for name in allowed}
     for name in value:
-        if not isinstance(name, str) or name.casefold() not in folded:
+        if not isinstance(name, str) or fold(name) not in folded:
             raise InvalidEnvelope(_INVALID)
     raise InvalidEnvelope("memory JSON is not canonical")
 
