@@ -1,0 +1,187 @@
+"""Flags as the protocol's command line takes them: ``-name``, ``--name``, ``--name=value``.
+
+A verb describes its flags with argparse, and this parser reads them by the rules of the first
+implementation's command: one dash or two mean the same, a value may start with a dash, the last
+of a repeated single flag counts, ``--switch=false`` turns a switch off, integers may be written
+``0x10`` or ``1_000``, ``--`` ends the flags. Where flags may stand is said by ``flags_stand``:
+ANYWHERE, before and after positional arguments; ONE_SIDE, before them or after them
+(``record``, whose content may be one); FIRST, before them (``grep``).
+
+Usage and flag errors end with exit code 2, and nothing else does (PROTOCOL, "Command line").
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from agent_base.cli import Parser
+from ai_kb.hn.errors import HnUsageError
+from ai_kb.hn.gitstore import quoted
+
+_TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
+_FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
+_INT_MAX = 2**63 - 1
+
+ANYWHERE = "anywhere"
+ONE_SIDE = "one side"
+FIRST = "first"
+
+
+class FlagParser(Parser):
+    """An argparse parser that reads its arguments as described above.
+
+    Args:
+        usage_line: what ``usage:`` says after a wrong number of arguments.
+        flag_set: name after ``Usage of`` when a flag is wrong, by default the command without ``hn``.
+        flags_stand: ANYWHERE, ONE_SIDE or FIRST.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        usage_line: str = "",
+        flag_set: str = "",
+        flags_stand: str = ANYWHERE,
+        **keywords: Any,
+    ) -> None:
+        super().__init__(*args, **keywords)
+        self.usage_line = usage_line or f"{self.prog} [flags]"
+        self.flag_set = flag_set or self.prog.removeprefix("hn ")
+        self.flags_stand = flags_stand
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        words = list(args or ())
+        nested = next((a for a in self._actions if isinstance(a, argparse._SubParsersAction)), None)
+        if nested is None:
+            return super().parse_args(self._normalised(words), namespace)
+        if words and words[0] in nested.choices:
+            parser = nested.choices[words[0]]
+            namespace = argparse.Namespace() if namespace is None else namespace
+            for name, value in self._defaults.items():
+                setattr(namespace, name, value)
+            if nested.dest not in (None, argparse.SUPPRESS):
+                setattr(namespace, nested.dest, words[0])
+            return parser.parse_args(words[1:], namespace)
+        if words and words[0].lstrip("-") in ("h", "help"):
+            self.print_help()
+            self.exit()
+        raise self.wrong_usage()
+
+    def wrong_usage(self) -> HnUsageError:
+        """The error for a wrong number of arguments."""
+        return HnUsageError(f"usage: {self.usage_line}")
+
+    def error(self, message: str) -> NoReturn:
+        if "required" in message or "unrecognized" in message:
+            raise self.wrong_usage()
+        raise HnUsageError(message)
+
+    def _flags(self) -> dict[str, argparse.Action]:
+        return {
+            name.lstrip("-"): action
+            for action in self._actions
+            for name in action.option_strings
+            if not isinstance(action, argparse._HelpAction)
+        }
+
+    def _normalised(self, words: list[str]) -> list[str]:
+        """``words`` as argparse reads them without doubt: ``--flag=value …``, ``--``, positionals."""
+        flags = self._flags()
+        switches: dict[str, bool] = {}
+        valued: list[str] = []
+        positional: list[str] = []
+        position = 0
+        while position < len(words):
+            word = words[position]
+            position += 1
+            if word == "--":
+                break
+            if len(word) < 2 or word[0] != "-":
+                positional.append(word)
+                if self.flags_stand == FIRST or (self.flags_stand == ONE_SIDE and (valued or switches)):
+                    break
+                continue
+            name, equals, value = word[2 if word.startswith("--") else 1 :].partition("=")
+            if not name or name[0] in "-=":
+                self._refuse(f"bad flag syntax: {word}")
+            action = flags.get(name)
+            if action is None:
+                if name in ("h", "help"):
+                    self.print_help()
+                    self.exit()
+                self._refuse(f"flag provided but not defined: -{name}")
+            option = action.option_strings[-1]
+            if action.nargs == 0:
+                if equals and value not in _TRUE | _FALSE:
+                    self._refuse(f"invalid boolean value {quoted(value)} for -{name}: parse error")
+                switches[option] = not equals or value in _TRUE
+                continue
+            if not equals:
+                if position >= len(words):
+                    self._refuse(f"flag needs an argument: -{name}")
+                value = words[position]
+                position += 1
+            if action.type is int:
+                value = str(self._integer(name, value))
+            valued.append(f"{option}={value}")
+        return [*valued, *(name for name, on in switches.items() if on), "--", *positional, *words[position:]]
+
+    def _integer(self, name: str, text: str) -> int:
+        digits = text.lstrip("+-")
+        octal = (
+            digits[:1] == "0"
+            and digits[1:].replace("_", "").isdigit()
+            and "8" not in text
+            and "9" not in text
+        )
+        try:
+            number = int(text.replace("0", "0o0", 1) if octal else text, 8 if octal else 0)
+            if text != text.strip() or not text.isascii():
+                raise ValueError
+        except ValueError:
+            self._refuse(f"invalid value {quoted(text)} for flag -{name}: parse error")
+        if not -_INT_MAX - 1 <= number <= _INT_MAX:
+            self._refuse(f"invalid value {quoted(text)} for flag -{name}: value out of range")
+        return number
+
+    def _refuse(self, message: str) -> NoReturn:
+        """Say what is wrong and which flags there are, on stderr."""
+        if Parser.console is not None:
+            Parser.console.stderr.write(f"{message}\n{self.flag_list()}")
+        raise HnUsageError(message)
+
+    def flag_list(self) -> str:
+        """The flags, each with its kind and meaning, sorted by name."""
+        lines = [f"Usage of {self.flag_set}:\n"]
+        for name, action in sorted(self._flags().items()):
+            kind = self._kind(action)
+            default = f" (default {action.default})" if action.type is int and action.default else ""
+            lines.append(f"  -{name}{' ' if kind else ''}{kind}\n    \t{action.help or ''}{default}\n")
+        return "".join(lines)
+
+    @staticmethod
+    def _kind(action: argparse.Action) -> str:
+        if action.nargs == 0:
+            return ""
+        if isinstance(action, argparse._AppendAction):
+            return "value"
+        return "int" if action.type is int else "string"
+
+
+class Verbs:
+    """Stands where a verb's ``add_parser`` expects argparse's subparsers; makes one FlagParser."""
+
+    def __init__(self, prog: str) -> None:
+        self._prog = prog
+        self.parser: FlagParser | None = None
+
+    def add_parser(self, name: str, **keywords: Any) -> FlagParser:
+        """The parser of the verb ``name``; keywords are those of FlagParser and ArgumentParser."""
+        keywords.pop("aliases", None)
+        summary = keywords.pop("help", None)
+        keywords.setdefault("description", summary)
+        keywords.setdefault("prog", f"{self._prog} {name}")
+        self.parser = FlagParser(**keywords)
+        return self.parser
