@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_base import inert
-from ai_kb import shellwords
+from agent_base import inert, shell
 from ai_kb.capsule import KINDS
 from ai_kb.commandlines import Line, covers, names, parse
 from ai_kb.failures import normal, outcome, plain, telling_lines, text_of
@@ -122,17 +121,17 @@ def remember_line(candidate: Candidate, *, workspace: str = "", session_id: str 
     """A ``,ai-kb remember`` line for a candidate that any POSIX shell reads back as it is."""
     parts = [
         ",ai-kb remember",
-        shellwords.option("kind", candidate.kind),
-        shellwords.option("title", candidate.title),
-        shellwords.option("body", candidate.body),
+        shell.option("kind", candidate.kind),
+        shell.option("title", candidate.title),
+        shell.option("body", candidate.body),
     ]
     source = next((ref for ref in candidate.refs if is_source(ref)), None)
-    parts.extend(shellwords.option("source" if ref == source else "ref", ref) for ref in candidate.refs)
+    parts.extend(shell.option("source" if ref == source else "ref", ref) for ref in candidate.refs)
     if workspace:
-        parts.append(shellwords.option("workspace", workspace))
+        parts.append(shell.option("workspace", workspace))
     if session_id:
-        parts.append(shellwords.option("session-id", session_id))
-    return shellwords.line(parts)
+        parts.append(shell.option("session-id", session_id))
+    return " ".join(parts)
 
 
 def is_source(ref: str) -> bool:

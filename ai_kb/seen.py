@@ -1,0 +1,124 @@
+"""What was injected into a session already: ``.recall-seen-<session-key>.json``.
+
+Shared by session start and every prompt, whose hooks may run at the same time: whoever holds the
+lock reads, chooses and writes, so no capsule is chosen twice. A file that is damaged, or that
+another user could have written, is not believed: a damaged one counts as empty, an unsafe one
+raises. The lock stays behind beside the worklogs' locks; it holds nothing.
+
+Hook memory, "Internals" (Recall dedupe). Standard library only: hooks import this.
+"""
+
+from __future__ import annotations
+
+import os
+
+from agent_base import files, lightjson
+from agent_base.errors import SuiteError, UnsafePath
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+VERSION = 1
+LOCKS = ".worklog-locks-v1"
+_LIMIT = 1 << 20  # bytes of a state file that are read
+_MOST = 5000  # ids kept; the oldest go first
+
+REPEAT_SECONDS = 20.0  # the same prompt again within this time is the same event, delivered twice
+
+
+def state_path(spec_dir: str, session_key: str) -> str:
+    """Path of a session's seen state."""
+    return os.path.join(spec_dir, f".recall-seen-{session_key}.json")
+
+
+class Seen:
+    """The seen state of a session, locked for as long as the ``with`` block takes.
+
+    Leaving the block without an exception writes what was added. ``spec_dir`` must exist.
+    """
+
+    __slots__ = ("_changed", "_lock", "_order", "_path", "_prompts", "ids")
+
+    def __init__(self, spec_dir: str, session_key: str, *, timeout: float | None = None) -> None:
+        locks = os.path.join(spec_dir, LOCKS)
+        files.ensure_private_dir(locks)
+        self._path = state_path(spec_dir, session_key)
+        self._lock = files.locked(os.path.join(locks, f"recall-{session_key}.lock"), timeout=timeout)
+        self._order: list[str] = []
+        self._prompts: dict[str, float] = {}
+        self._changed = False
+        self.ids: set[str] = set()
+
+    def __enter__(self) -> Seen:
+        self._lock.__enter__()
+        try:
+            self._order, self._prompts = _read(self._path)
+        except BaseException:
+            self._lock.__exit__()
+            raise
+        self.ids = set(self._order)
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            if self._changed and kind is None:
+                value = {"version": VERSION, "seen": self._order[-_MOST:], "prompts": self._prompts}
+                files.write_atomic(self._path, lightjson.dumps(value).encode(), durable=False)
+        finally:
+            self._lock.__exit__()
+
+    def add(self, ids: Iterable[str]) -> None:
+        """Remember ``ids`` as injected."""
+        for memory_id in ids:
+            if memory_id not in self.ids:
+                self.ids.add(memory_id)
+                self._order.append(memory_id)
+                self._changed = True
+
+    def forget(self) -> None:
+        """Nothing of what was injected is in the model's context any more."""
+        if self._order or self._prompts:
+            self._order, self._prompts, self.ids = [], {}, set()
+            self._changed = True
+
+    def first_time(self, mark: str, now: float) -> bool:
+        """Whether ``mark`` (a digest of a prompt) did not come within the last REPEAT_SECONDS.
+
+        Two harnesses deliver one prompt under two names; ``now`` is seconds since the epoch.
+        """
+        recent = {k: t for k, t in self._prompts.items() if 0 <= now - t < REPEAT_SECONDS}
+        first = mark not in recent
+        if first:
+            recent[mark] = now
+        if recent != self._prompts:
+            self._prompts = recent
+            self._changed = True
+        return first
+
+
+def seen_ids(spec_dir: str, session_key: str) -> list[str]:
+    """Ids that were injected into a session, oldest first. Takes no lock: the file is replaced whole."""
+    return _read(state_path(spec_dir, session_key))[0]
+
+
+def _read(path: str) -> tuple[list[str], dict[str, float]]:
+    try:
+        data = files.read_private(path, _LIMIT)
+        value = lightjson.loads(data)
+    except FileNotFoundError:
+        return [], {}
+    except UnsafePath:
+        raise
+    except (SuiteError, ValueError, RecursionError):  # too large or damaged
+        return [], {}
+    if not isinstance(value, dict) or value.get("version") != VERSION:
+        return [], {}
+    ids, prompts = value.get("seen"), value.get("prompts")
+    order = [i for i in ids if isinstance(i, str)] if isinstance(ids, list) else []
+    marks = {
+        k: float(t)
+        for k, t in (prompts.items() if isinstance(prompts, dict) else ())
+        if isinstance(t, int | float) and not isinstance(t, bool)
+    }
+    return list(dict.fromkeys(order)), marks
