@@ -21,6 +21,20 @@ ADVERBS = frozenset(
     "seriously twice anyway instead quite explicitely so".split()
 )
 
+# Written out before anything is compared.
+CONTRACTIONS = {
+    "u": "you", "ya": "you", "ur": "your", "youre": "you are", "youve": "you have", "youd": "you had",
+    "dont": "do not", "doesnt": "does not", "didnt": "did not", "isnt": "is not", "wasnt": "was not",
+    "arent": "are not", "werent": "were not", "havent": "have not", "hasnt": "has not", "hadnt": "had not",
+    "wont": "will not", "wouldnt": "would not", "cant": "can not", "cannot": "can not", "couldnt": "could not",
+    "shouldnt": "should not", "thats": "that is", "whats": "what is", "wheres": "where is", "theres": "there is",
+    "ive": "i have", "im": "i am", "its": "its", "can't": "can not", "won't": "will not", "let's": "let us",
+    "gonna": "going to", "noone": "nobody", "till": "until", "no-one": "nobody",
+}  # fmt: skip
+SUFFIXES = (
+    ("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'d", " had"), ("'ll", " will"), ("'m", " am"), ("'s", " is"),
+)  # fmt: skip
+
 # Past forms that do not end in -ed.
 IRREGULAR = frozenset(
     "did made ran read wrote took put set went came gave got broke built chose cut drew drove fell felt found "

@@ -17,21 +17,10 @@ SIGNALS = (rules.UNREQUESTED, rules.OMISSION, rules.UNVERIFIED, rules.GUESSED, r
 
 _MOST_SENTENCES = 40
 _MOST_WORDS = 80
-_CONTRACTIONS = {
-    "u": "you", "ya": "you", "ur": "your", "youre": "you are", "youve": "you have", "youd": "you had",
-    "dont": "do not", "doesnt": "does not", "didnt": "did not", "isnt": "is not", "wasnt": "was not",
-    "arent": "are not", "werent": "were not", "havent": "have not", "hasnt": "has not", "hadnt": "had not",
-    "wont": "will not", "wouldnt": "would not", "cant": "can not", "cannot": "can not", "couldnt": "could not",
-    "shouldnt": "should not", "thats": "that is", "whats": "what is", "wheres": "where is", "theres": "there is",
-    "ive": "i have", "im": "i am", "its": "its", "can't": "can not", "won't": "will not", "let's": "let us",
-    "gonna": "going to", "noone": "nobody", "till": "until", "no-one": "nobody",
-}  # fmt: skip
-_SUFFIXES = (
-    ("n't", " not"), ("'re", " are"), ("'ve", " have"), ("'d", " had"), ("'ll", " will"), ("'m", " am"), ("'s", " is"),
-)  # fmt: skip
 _AGENT = frozenset({"you", "your", "yours", "yourself"})
 _CONCERNS = frozenset(
-    "asked ask told said wrong mistake guess guessing request requested guesswork again times undo revert agreed "
+    "asked ask told said wrong mistake guess guessing request requested guesswork again times undo "
+    "revert agreed "
     "wanted approved same nobody stop lie lying bullshit nonsense creep clear explicitly vu here".split()
 )
 _ORDINALS = frozenset(
@@ -88,10 +77,10 @@ def _words(sentence: str) -> list[str]:
         word = raw.strip("!?.*_~")
         if not word:
             continue
-        if word in _CONTRACTIONS:
-            out.extend(_CONTRACTIONS[word].split())
+        if word in rules.CONTRACTIONS:
+            out.extend(rules.CONTRACTIONS[word].split())
             continue
-        for suffix, full in _SUFFIXES:
+        for suffix, full in rules.SUFFIXES:
             if word.endswith(suffix) and len(word) > len(suffix):
                 out.extend((word[: -len(suffix)] + full).split())
                 break
@@ -250,7 +239,7 @@ def _composed(sentences: list[list[str]], whole: list[str]) -> str | None:
     acted = any(_acts(words) for words in sentences)
     asked = any(_asked(words) for words in sentences)
     joined = f" {' '.join(whole)} "
-    if acted and any(_is_ordinal(a) and b == "time" for a, b in zip(whole, whole[1:], strict=False)):
+    if acted and any(word == "time" and _is_ordinal(whole[at - 1]) for at, word in enumerate(whole) if at):
         return rules.REPEAT
     if acted and any(
         f" who {verb} " in joined for verb in ("asked", "told", "wanted", "ordered", "requested")
@@ -291,7 +280,7 @@ def _praises(words: list[str]) -> bool:
 
 
 def _foreign(sentences: list[str]) -> str | None:
-    """A reproach in another language than English: a fixed wording and, after ``|``, one of several beside it."""
+    """A reproach in another language: a fixed wording and, after ``|``, one of several beside it."""
     text = " \n ".join(sentences)
     if text.isascii() and "you" in text:
         return None

@@ -14,8 +14,8 @@ _QUOTATION = 400
 _PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "`": "`", "‘": "'"}
 _BULLETS = ("- ", "* ", "+ ", "• ", "– ")
 _TRANSFORMS = frozenset(
-    "summarize summarise translate explain convert classify cluster detect rewrite rephrase paraphrase proofread "
-    "shorten condense parse label transcribe quote draft format tabulate categorize categorise interpret "
+    "summarize summarise translate explain convert classify cluster detect rewrite rephrase paraphrase "
+    "proofread shorten condense parse label transcribe quote draft format tabulate categorize categorise interpret "
     "decode extract count spellcheck".split()
 )
 _LOG_MARKS = (

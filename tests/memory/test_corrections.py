@@ -143,7 +143,7 @@ def test_phrases_match_as_their_notation_says(phrase: str, words: str, at: int) 
         ('{"prompt": "you forgot the tests"}', '{"signal":"omission-correction"}'),
         ('{"prompt": 3}', '{"signal":null}'),
         ("{broken", '{"signal":null}'),
-        ("\udcff\udc00", '{"signal":null}'),
+        ("\udcff\udcfe", '{"signal":null}'),
     ],
 )
 def test_the_entry_point_prints_the_signal_and_ends_with_0(stdin: str, answer: str) -> None:
