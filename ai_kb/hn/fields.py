@@ -21,17 +21,17 @@ SUBJECT_TYPES = ("issue", "proposal", "event", "policy", "pipeline", "run")
 _HEX = "0123456789abcdef"
 _TOKEN = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _SUBJECT = re.compile(rf"(?:{'|'.join(SUBJECT_TYPES)}):sha256:[0-9a-f]{{64}}")
-# RFC 3339 in the one form that formatting the parsed time gives back. Offsets of 24 hours are
-# legal there; an offset of zero is written Z.
-_TIMESTAMP = re.compile(
+_DATE_TIME = (
     r"([0-9]{4})-"
     r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
     r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
     r"|02-(?:0[1-9]|1[0-9]|2[0-8]|(29)))"
     r"T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
-    r"(?:\.[0-9]{0,8}[1-9])?"
-    r"(?:Z|[+-](?!00:00)(?:[01][0-9]|2[0-4]):[0-5][0-9])"
 )
+_OFFSET = r"(?:[01][0-9]|2[0-4]):[0-5][0-9]"  # 24 hours are legal there
+_RFC3339 = re.compile(rf"{_DATE_TIME}(?:\.[0-9]+)?(?:Z|[+-]{_OFFSET})")
+# In the one form that formatting the parsed time gives back: an offset of zero is written Z.
+_TIMESTAMP = re.compile(rf"{_DATE_TIME}(?:\.[0-9]{{0,8}}[1-9])?(?:Z|[+-](?!00:00){_OFFSET})")
 
 
 def is_actor(text: str) -> bool:
@@ -69,7 +69,15 @@ def is_evidence(text: str) -> bool:
 
 def is_timestamp(text: str) -> bool:
     """RFC 3339 with up to nine digits of fraction, no trailing zeros, ``Z`` for offset zero."""
-    match = _TIMESTAMP.fullmatch(text)
+    return _is_date(_TIMESTAMP.fullmatch(text))
+
+
+def is_rfc3339(text: str) -> bool:
+    """RFC 3339 in any of its forms with upper-case ``T`` and ``Z``."""
+    return _is_date(_RFC3339.fullmatch(text))
+
+
+def _is_date(match: re.Match[str] | None) -> bool:
     if match is None:
         return False
     year, leap_day = match.groups()
