@@ -124,10 +124,10 @@ def _walk(reader: CatFile, commit: str, known: Mapping[str, str], most: int | No
         if data is None or data[1] != "commit":
             return ""
         header = data[2].partition(b"\n\n")[0].split(b"\n")
-        parent = next((line[7:].decode("ascii", "replace") for line in header if line.startswith(b"parent ")), "")
-        if not parent:
+        parents = [line[7:].decode("ascii", "replace") for line in header if line.startswith(b"parent ")]
+        if not parents:
             return commit
-        commit = parent
+        commit = parents[0]
         steps += 1
         if most is not None and steps >= most:
             return ""
@@ -195,10 +195,7 @@ def url_id(url: str) -> str:
         return ""
     scheme, separator, rest = text.partition("://")
     if separator:
-        if scheme.lower() == "file":
-            text = rest
-        else:
-            text = _host_and_path(rest)
+        text = rest if scheme.lower() == "file" else _host_and_path(rest)
     elif ":" in text.partition("/")[0]:  # user@host:path
         host, _, path = text.partition(":")
         text = _host_and_path(f"{host}/{path.lstrip('/')}")
