@@ -1,0 +1,237 @@
+"""What every Python hook runs in: payload in, at most one JSON object out, exit 0 whatever happens.
+
+    def work(call: Call) -> str: ...          # the context to inject, or ""
+    raise SystemExit(_entry.main("session_context", work))
+
+A hook never blocks a prompt, never makes an agent go on, and never breaks one: every failure becomes
+an entry in the error ledger and, where the harness keeps stderr from the user, one line there. The
+output shape is the harness's, named by ``--harness`` and not guessed from the environment (HARNESSES,
+rules 1, 2 and 13). No ``argparse``: it exits with 2, which blocks prompts.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from agent_memory.payload import Event
+    from agent_memory.topics import State
+
+# Gemini shows a hook's stderr to the user even at exit 0.
+_SHOWS_STDERR = frozenset({"gemini"})
+_NESTED = frozenset({"claude", "codex", "gemini"})
+# Claude Code hooks of a repository that another client runs: it reads other keys of the output.
+_DETECTED_AS = "claude"
+
+
+class Call:
+    """One run of a hook.
+
+    Attributes:
+        harness: as the adapter says, "" when it does not.
+        client: who really runs the hook: ``harness``, but ``copilot`` or ``cursor`` where those run
+            Claude Code's hooks, which their payload shows.
+        event: the payload, understood.
+        env, cwd: the process's.
+        now: seconds since the epoch.
+    """
+
+    __slots__ = ("_state", "client", "cwd", "env", "event", "harness", "name", "now")
+
+    def __init__(
+        self, name: str, harness: str, client: str, event: Event, env: Mapping[str, str], cwd: str, now: float
+    ) -> None:
+        self.name = name
+        self.harness = harness
+        self.client = client
+        self.event = event
+        self.env = env
+        self.cwd = cwd
+        self.now = now
+        self._state: State | None = None
+
+    @property
+    def state(self) -> State:
+        """Session memory of the event's workspace; its directory may not exist."""
+        if self._state is None:
+            from agent_memory.topics import State
+            from agent_memory.workspace import resolve_workspace
+
+            workspace = resolve_workspace(self.event, self.env, self.cwd)
+            self._state = State.of(self.env, workspace, hook=True)
+        return self._state
+
+    def ledger(self, kind: str, message: str) -> None:
+        """Keep a failure for the next session start and for ``doctor``; never fails itself."""
+        from agent_memory import ledger
+
+        ledger.add(self.state.spec_dir, kind, message)
+
+    def attempt(self, what: str, function: Callable[[], object]) -> object:
+        """The result of ``function``; when it fails, None, and the ledger says why.
+
+        For parts whose failure must not take the rest of the injection with them.
+        """
+        try:
+            return function()
+        except Exception as error:  # noqa: BLE001 - part of the hooks' wrapper
+            _remember(self, f"{what}: {describe(error)}")
+            return None
+
+
+def options(argv: Sequence[str]) -> tuple[str, str]:
+    """Values of ``--harness`` and ``--event`` (``--name value`` or ``--name=value``), "" when absent.
+    Anything else is passed over: an argument that is not understood must not fail a hook."""
+    found = {"--harness": "", "--event": ""}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in found:
+            found[name] = value if equals else next(words, "")
+    return found["--harness"].strip().lower(), found["--event"]
+
+
+def client_of(harness: str, data: bytes) -> str:
+    """Who runs the hook. Copilot and Cursor also run a repository's Claude Code hooks (rule 3).
+
+    A key cannot be forged by a prompt: quotes within a JSON string are escaped.
+    """
+    if harness not in ("", _DETECTED_AS):
+        return harness
+    if b'"cursor_version"' in data:
+        return "cursor"
+    if b'"timestamp"' in data and b'"hook_event_name"' in data and b'"transcript_path"' not in data:
+        return "copilot"
+    return harness
+
+
+def shape(context: str, call: Call) -> str:
+    """The JSON object that makes the client put ``context`` before the model; "" for nothing to say."""
+    from agent_base import inert, lightjson
+
+    if not context:
+        # Cursor counts empty output as a failed hook.
+        return "{}" if call.client == "cursor" else ""
+    context = inert.clean_surrogates(context)
+    nested: dict[str, object] = {
+        "hookSpecificOutput": {"hookEventName": _event_name(call.event), "additionalContext": context}
+    }
+    strict = call.env.get("AGENT_HOOK_OUTPUT", "").strip().lower() == "hook_specific"
+    result: dict[str, object]
+    if call.harness in _NESTED or (strict and not call.harness):
+        result = nested
+        if call.client == "copilot":
+            result["additionalContext"] = context
+        elif call.client == "cursor":
+            result["additional_context"] = context
+    elif call.harness in ("copilot", "opencode"):
+        result = {"additionalContext": context}
+    elif call.harness == "cursor":
+        result = {"additional_context": context}
+    else:
+        result = {"additional_context": context, **nested}
+        if call.client == "copilot":
+            result["additionalContext"] = context
+    return lightjson.dumps(result)
+
+
+def _event_name(event: Event) -> str:
+    """The event's name as the client knows it: it refuses another event's output."""
+    return event.name if event.style == "pascal" and event.name else event.event or "SessionStart"
+
+
+def describe(error: BaseException) -> str:
+    """One line about ``error``."""
+    text = " ".join(str(error).split())
+    kind = type(error).__name__
+    from agent_base.errors import SuiteError
+
+    if isinstance(error, SuiteError):
+        return text
+    return f"{kind}: {text}" if text else kind
+
+
+def _remember(call: Call | None, message: str) -> None:
+    if call is None:
+        return
+    try:
+        call.ledger("hook", f"{call.name}: {message}")
+    except Exception:  # noqa: BLE001, S110 - the ledger is where this would be said
+        pass
+
+
+def run(
+    name: str,
+    work: Callable[[Call], str],
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    stdin: bytes,
+    cwd: str,
+    now: float,
+) -> tuple[str, str]:
+    """Run ``work`` on a payload; what to write to stdout and to stderr (either may be ""). Never raises."""
+    call: Call | None = None
+    harness, event_name = options(argv)
+    try:
+        from agent_memory.payload import normalise
+
+        event = normalise(stdin, harness or None, event_name or None)
+        call = Call(name, harness, client_of(harness, stdin), event, env, cwd, now)
+        return shape(work(call), call), ""
+    except BaseException as error:  # noqa: BLE001 - fail open: the hooks' wrapper
+        return "{}" if harness == "cursor" else "", _failed(name, call, harness, error)
+
+
+def _failed(name: str, call: Call | None, harness: str, error: BaseException) -> str:
+    """Put ``error`` into the ledger; the line for stderr, "" where the user would see it."""
+    try:
+        message = describe(error)
+        _remember(call, message)
+        from agent_base.inert import terminal
+
+        line = f"[agent-memory] {name}: {terminal(message)}\n"
+    except BaseException:  # noqa: BLE001 - out of memory, interrupted: still exit 0
+        line = f"[agent-memory] {name} failed\n"
+    client = harness if call is None else call.client
+    return "" if client in _SHOWS_STDERR else line
+
+
+def read_stdin() -> bytes:
+    """All of standard input, whatever its size; nothing when a terminal or nothing is there."""
+    try:
+        if os.isatty(0):
+            return b""
+        chunks = []
+        while chunk := os.read(0, 1 << 20):
+            chunks.append(chunk)
+        return b"".join(chunks)
+    except OSError:
+        return b""
+
+
+def _write(descriptor: int, text: str) -> None:
+    """Write all of ``text``, or as much as whoever reads it takes."""
+    data = text.encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except OSError:
+        pass
+
+
+def main(name: str, work: Callable[[Call], str]) -> int:
+    """Run a hook on the process's arguments, environment and streams; the exit code is always 0."""
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        cwd = "/"
+    out, err = run(name, work, sys.argv[1:], env=os.environ, stdin=read_stdin(), cwd=cwd, now=time.time())
+    _write(1, out)
+    _write(2, err)
+    return 0
