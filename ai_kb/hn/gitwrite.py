@@ -129,8 +129,8 @@ def write_memory(
     actor: str,
     actor_name: str,
     timestamp: str,
-) -> str:
-    """Store the objects of one memory commit and return the commit's id; no ref moves.
+) -> tuple[str, str]:
+    """Store the objects of one memory commit; ids of the commit and of the payload blob. No ref moves.
 
     Args:
         payload: exact ``memory.json`` bytes.
@@ -149,7 +149,8 @@ def write_memory(
         actor_name=actor_name,
         timestamp=timestamp,
     )
-    return write_objects(repo, [*blobs, ("tree", tree), ("commit", commit)])[-1]
+    stored = write_objects(repo, [*blobs, ("tree", tree), ("commit", commit)])
+    return stored[-1], stored[0]
 
 
 def update_ref(repo: Repository, ref: str, new: str, old: str | None) -> None:

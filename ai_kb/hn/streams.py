@@ -1,26 +1,22 @@
-"""Memory streams: from refs and commits to verified memories, and one more at the end.
+"""The verified set of a repository, and one more memory at the end of a stream.
 
-Only ``advance`` turns commits into ``Entry`` objects. A stream is valid when, from the root on:
+One invalid stream fails the whole collection. Nothing here moves a ref but ``append``, which
+moves one, forward, if nobody else did.
 
-1. every commit has at most one parent, and the walk reaches a root or a verified commit;
-2. its tree holds exactly ``memory.json`` and ``signature``, blobs of mode 100644;
-3. the signature text is canonical unpadded base64 of 64 bytes and verifies over the payload;
-4. the payload is a valid envelope of the ref's actor and stream;
-5. the sequence counts 1, 2, 3 … and ``previous`` names the memory before.
-
-One invalid stream fails the whole collection; nothing here moves a ref but ``append``, which
-moves one, forward, if nobody else did. Message, name and date of a commit are not compared.
-
-What was verified may be resumed from (``prefixes``): a commit id stands for its whole history, so
-a verified commit vouches for everything below it and for nothing else.
+What was verified before may be resumed from (``prefixes``). Nothing rests on that but time: a
+remembered prefix counts only where the same commit is reached again, and a payload read from it
+must hash to the id that was verified.
 
 memory-v0, "Identity, objects, and streams"; PROTOCOL, "Git objects and refs".
 """
 
 from __future__ import annotations
 
+from datetime import UTC
+
 from ai_kb.hn import keys
 from ai_kb.hn.envelope import (
+    PROTOCOL,
     Envelope,
     Record,
     VerifiedMemory,
@@ -28,82 +24,33 @@ from ai_kb.hn.envelope import (
     default_stream,
     envelope_to_bytes,
     memory_id,
-    verify_memory,
 )
-from ai_kb.hn.errors import HnError, InvalidStream
-from ai_kb.hn.gitstore import ObjectReader, Repository, is_oid, parse_commit, parse_tree
-from ai_kb.hn.gitwrite import PAYLOAD_NAME, SIGNATURE_NAME, update_ref, write_memory
+from ai_kb.hn.errors import InvalidRequest, InvalidStream
+from ai_kb.hn.gitstore import ObjectReader, Repository
+from ai_kb.hn.gitwrite import update_ref, write_memory
+from ai_kb.hn.streamrefs import (
+    LOCAL_PREFIX,
+    MEMORY_PREFIXES,
+    REMOTES_PREFIX,
+    Source,
+    accepted_ref,
+    is_remote_name,
+    is_stream_id,
+    memory_ref,
+    parse_ref,
+    sources_of,
+)
+from ai_kb.hn.verification import Checkpoint, Entry, StreamGap, advance, verify_stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from ai_kb.hn.identity import Identity
     from ai_kb.hn.prefixes import PrefixStore
 
-LOCAL_PREFIX = "refs/hn/memory"
-REMOTES_PREFIX = "refs/hn/remotes"
-MEMORY_PREFIXES = (LOCAL_PREFIX, REMOTES_PREFIX)
-
-PAYLOAD_LIMIT = 524_288
-SIGNATURE_LIMIT = 128
 MAX_SEQUENCE = 2**64 - 1
-
-_BATCH = 256
-# Commits walked one by one before history is listed in bulk: an append sees one or none.
-_SHORT_WALK = 16
-_REMOTE_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.")
-
-
-class StreamGap(InvalidStream):
-    """A commit of the chain is not in this repository: a shallow boundary, or lost objects.
-
-    Attributes:
-        commit: the commit whose parent is missing, or the head itself.
-        missing: the id that is missing.
-    """
-
-    code = "stream-gap"
-
-    def __init__(self, message: str, commit: str, missing: str) -> None:
-        super().__init__(message, "fetch the missing history, or sync with --recover-shallow")
-        self.commit = commit
-        self.missing = missing
-
-
-class Source:
-    """A memory ref taken apart. ``remote`` is ``""`` for a local stream."""
-
-    __slots__ = ("actor", "ref", "remote", "stream")
-
-    def __init__(self, ref: str, actor: str, stream: str, remote: str = "") -> None:
-        self.ref = ref
-        self.actor = actor
-        self.stream = stream
-        self.remote = remote
-
-
-class Checkpoint:
-    """A verified position of a stream: everything up to and including ``commit`` was valid."""
-
-    __slots__ = ("commit", "memory_id", "sequence")
-
-    def __init__(self, commit: str, sequence: int, memory_id: str) -> None:
-        self.commit = commit
-        self.sequence = sequence
-        self.memory_id = memory_id
-
-
-class Entry:
-    """One verified memory and where it stands: its commit and the blob of its payload."""
-
-    __slots__ = ("commit", "memory", "payload_oid")
-
-    def __init__(self, memory: VerifiedMemory, commit: str, payload_oid: str) -> None:
-        self.memory = memory
-        self.commit = commit
-        self.payload_oid = payload_oid
 
 
 class Position:
@@ -147,102 +94,6 @@ class Appended:
         self.envelope = envelope
 
 
-# --- refs ---------------------------------------------------------------------------------------
-
-
-def is_stream_id(text: str) -> bool:
-    """Whether ``text`` is a full ``sha256:`` id."""
-    return text.startswith("sha256:") and is_oid(text[7:], 64)
-
-
-def is_remote_name(text: str) -> bool:
-    """Whether ``text`` may name a remote in a ref (PROTOCOL, "Git objects and refs")."""
-    return (
-        1 <= len(text) <= 128
-        and _REMOTE_CHARACTERS.issuperset(text)
-        and text[0] not in "-."
-        and ".." not in text
-        and not text.endswith((".", ".lock"))
-    )
-
-
-def memory_ref(actor: str, stream: str) -> str:
-    """The local ref of ``actor``'s ``stream`` (a full ``sha256:`` id)."""
-    return f"{LOCAL_PREFIX}/{actor}/{stream.removeprefix('sha256:')}"
-
-
-def accepted_ref(remote: str, actor: str, stream: str) -> str:
-    """The ref under which a stream accepted from ``remote`` is kept."""
-    return f"{REMOTES_PREFIX}/{remote}/memory/{actor}/{stream.removeprefix('sha256:')}"
-
-
-def parse_ref(ref: str) -> Source | None:
-    """The source that ``ref`` names; None for a ref outside the memory namespaces.
-
-    Raises InvalidStream for a malformed ref inside one.
-    """
-    parts = ref.split("/")
-    if parts[:3] == ["refs", "hn", "memory"]:
-        rest, remote = parts[3:], ""
-    elif parts[:3] == ["refs", "hn", "remotes"] and parts[4:5] == ["memory"]:
-        rest, remote = parts[5:], parts[3]
-        if not is_remote_name(remote):
-            raise _malformed(ref)
-    else:
-        return None
-    if len(rest) != 2 or not is_oid(rest[0], 64) or not is_oid(rest[1], 64):
-        raise _malformed(ref)
-    return Source(ref, rest[0], "sha256:" + rest[1], remote)
-
-
-def _malformed(ref: str) -> InvalidStream:
-    from ai_kb.hn.gitstore import quoted
-
-    return InvalidStream(f"malformed memory ref {quoted(ref[:200])}")
-
-
-def sources_of(refs: Mapping[str, str]) -> list[tuple[Source, str]]:
-    """(source, head) of every memory stream among ``refs``, sorted by ref. Raises InvalidStream."""
-    found = [(parse_ref(ref), head) for ref, head in sorted(refs.items())]
-    return [(source, head) for source, head in found if source is not None]
-
-
-# --- verification -------------------------------------------------------------------------------
-
-
-def advance(
-    repo: Repository,
-    reader: ObjectReader,
-    source: Source,
-    head: str,
-    known: Callable[[str], Checkpoint | None] | None = None,
-    boundary: str | None = None,
-) -> tuple[list[Entry], Checkpoint | None]:
-    """Verify ``source`` from ``head`` down to the root, or to the first commit that is ``known``.
-
-    Args:
-        known: a commit's checkpoint if it was verified before, for this actor and stream.
-        boundary: a commit that ``known`` knows and that ``head`` probably descends from; only a hint.
-
-    Returns:
-        (the entries above the checkpoint, oldest first; that checkpoint, None when they start at
-        the root). A checkpoint other than the one expected means that the stream was rewound or
-        rewritten above it.
-
-    Raises:
-        InvalidStream (StreamGap when history is missing): the first rule that fails, with the commit.
-    """
-    raise NotImplementedError
-
-
-def verify_stream(repo: Repository, reader: ObjectReader, source: Source, head: str) -> list[Entry]:
-    """Every entry of ``source`` from sequence 1 on, verified from the root. Raises InvalidStream."""
-    return advance(repo, reader, source, head)[0]
-
-
-# --- collection ---------------------------------------------------------------------------------
-
-
 def collect(
     repo: Repository,
     reader: ObjectReader,
@@ -256,10 +107,87 @@ def collect(
         refs: what ``repo.refs(*MEMORY_PREFIXES)`` gave, if the caller has it already.
         prefixes: verified prefixes to resume from and to extend.
     """
-    raise NotImplementedError
+    collection = Collection()
+    chains: dict[tuple[str, str], _Chain] = {}
+    for source, head in sources_of(repo.refs(*MEMORY_PREFIXES) if refs is None else refs):
+        key = source.actor, source.stream
+        chain = chains.setdefault(key, _Chain(prefixes))
+        entries = chain.read(repo, reader, source, head)
+        collection.sources.append((source.ref, head))
+        for sequence, entry in enumerate(entries, 1):
+            if entry.memory.id not in collection.memories:
+                collection.memories[entry.memory.id] = entry.memory
+                collection.positions[entry.memory.id] = Position(source.ref, sequence, entry.commit)
+    return collection
 
 
-# --- append -------------------------------------------------------------------------------------
+class _Chain:
+    """The entries of one actor's stream as one ref has them, shared with the next ref that has it too."""
+
+    __slots__ = ("_entries", "_prefixes", "_sequence_of")
+
+    def __init__(self, prefixes: PrefixStore | None) -> None:
+        self._prefixes = prefixes
+        self._entries: list[Entry] = []
+        self._sequence_of: dict[str, int] = {}
+
+    def read(self, repo: Repository, reader: ObjectReader, source: Source, head: str) -> list[Entry]:
+        """Every entry of ``source``, from sequence 1 to ``head``."""
+        boundary = self._boundary(source)
+        added, checkpoint = advance(repo, reader, source, head, self._known(source), boundary)
+        below: list[Entry] = []
+        if checkpoint is not None:
+            remembered = self._below(reader, source, checkpoint)
+            if remembered is None:  # what is there is no longer what was verified
+                added, checkpoint = verify_stream(repo, reader, source, head), None
+            else:
+                below = remembered
+        if self._prefixes is not None:
+            self._prefixes.extend(source, checkpoint, added)
+        self._entries = [*below, *added]
+        self._sequence_of = {entry.commit: number for number, entry in enumerate(self._entries, 1)}
+        return self._entries
+
+    def _boundary(self, source: Source) -> str | None:
+        """The commit where the walk will probably meet what is known."""
+        if self._entries:
+            return self._entries[-1].commit
+        latest = self._prefixes.latest(source) if self._prefixes else None
+        return latest.commit if latest else None
+
+    def _known(self, source: Source) -> Callable[[str], Checkpoint | None]:
+        def known(commit: str) -> Checkpoint | None:
+            sequence = self._sequence_of.get(commit)
+            if sequence is not None:
+                return Checkpoint(commit, sequence, self._entries[sequence - 1].memory.id)
+            return self._prefixes.position(source, commit) if self._prefixes else None
+
+        return known
+
+    def _below(self, reader: ObjectReader, source: Source, checkpoint: Checkpoint) -> list[Entry] | None:
+        """The entries up to ``checkpoint``; None when a payload is gone or not the one verified."""
+        if checkpoint.commit in self._sequence_of:
+            return self._entries[: checkpoint.sequence]
+        assert self._prefixes is not None
+        members = self._prefixes.members(source, checkpoint.sequence)
+        entries: list[Entry] = []
+        for member, found in zip(members, reader.contents([m.payload_oid for m in members]), strict=True):
+            if found is None or memory_id(found[2]) != member.memory_id:
+                self._prefixes.forget(source)
+                return None
+            memory = VerifiedMemory(member.memory_id, decode_envelope(found[2]), found[2])
+            entries.append(Entry(memory, member.commit, member.payload_oid))
+        return entries if len(entries) == checkpoint.sequence else None
+
+
+def timestamp_text(now: datetime) -> str:
+    """``now`` as an envelope carries it: RFC 3339 in UTC, ``Z``, no trailing zeros in the fraction."""
+    if now.utcoffset():
+        now = now.astimezone(UTC)
+    text = now.isoformat().removesuffix("+00:00")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return text + "Z"
 
 
 def append(
@@ -289,4 +217,94 @@ def append(
         InvalidEnvelope: the fields break a rule. InvalidStream: the stream so far is damaged.
         LostRace: another writer was first. In every case nothing was changed.
     """
-    raise NotImplementedError
+    # (1) The stream as it is, verified.
+    stream = stream or default_stream(identity.actor)
+    if not is_stream_id(stream):
+        raise InvalidRequest("invalid memory stream")
+    source = Source(memory_ref(identity.actor, stream), identity.actor, stream)
+    head = repo.refs(source.ref).get(source.ref)
+    tip = None if head is None else _tip(repo, reader, source, head, prefixes)
+    if tip is not None and tip.sequence >= MAX_SEQUENCE:
+        raise InvalidStream(f"memory source {source.ref}: the stream is full")
+    # (2) The next envelope, valid and signed.
+    envelope = Envelope(
+        protocol=PROTOCOL,
+        operation=operation,
+        actor=identity.actor,
+        actor_name=identity.name,
+        public_key=keys.encode_b64(identity.public_key),
+        stream=stream,
+        sequence=tip.sequence + 1 if tip else 1,
+        timestamp=timestamp_text(now),
+        previous=tip.memory_id if tip else "",
+        record=record,
+        target=target,
+        reason=reason,
+        evidence=tuple(evidence),
+    )
+    payload = envelope_to_bytes(envelope)
+    memory = VerifiedMemory(memory_id(payload), envelope, payload)
+    # (3) Objects that nothing refers to yet, then the one step that counts.
+    commit, payload_oid = write_memory(
+        repo,
+        payload=payload,
+        signature=keys.encode_b64(keys.sign(identity.private_key, payload)).encode("ascii"),
+        memory_id=memory.id,
+        parent=head,
+        actor=envelope.actor,
+        actor_name=envelope.actor_name,
+        timestamp=envelope.timestamp,
+    )
+    update_ref(repo, source.ref, commit, head)
+    if prefixes is not None:
+        prefixes.extend(source, tip, [Entry(memory, commit, payload_oid)])
+    return Appended(memory.id, commit, source.ref, stream, envelope)
+
+
+def _tip(
+    repo: Repository, reader: ObjectReader, source: Source, head: str, prefixes: PrefixStore | None
+) -> Checkpoint:
+    """The verified position of ``head``."""
+    if prefixes is None:
+        entries, checkpoint = verify_stream(repo, reader, source, head), None
+    else:
+        latest = prefixes.latest(source)
+        entries, checkpoint = advance(
+            repo,
+            reader,
+            source,
+            head,
+            lambda commit: prefixes.position(source, commit),
+            latest.commit if latest else None,
+        )
+        prefixes.extend(source, checkpoint, entries)
+    if not entries:
+        assert checkpoint is not None
+        return checkpoint
+    sequence = (checkpoint.sequence if checkpoint else 0) + len(entries)
+    return Checkpoint(head, sequence, entries[-1].memory.id)
+
+
+__all__ = [
+    "LOCAL_PREFIX",
+    "MEMORY_PREFIXES",
+    "REMOTES_PREFIX",
+    "Appended",
+    "Checkpoint",
+    "Collection",
+    "Entry",
+    "Position",
+    "Source",
+    "StreamGap",
+    "accepted_ref",
+    "advance",
+    "append",
+    "collect",
+    "is_remote_name",
+    "is_stream_id",
+    "memory_ref",
+    "parse_ref",
+    "sources_of",
+    "timestamp_text",
+    "verify_stream",
+]

@@ -1,0 +1,241 @@
+"""Verified prefixes of streams, remembered in the user's cache so that the next run need not verify again.
+
+One SQLite file per repository below ``$XDG_CACHE_HOME``: for every verified memory its place in
+its stream, its commit, the blob of its payload and its id. What it can be trusted for:
+
+- a commit id stands for all of its history, so a row says "everything up to here was valid"
+  wherever that very commit is reached again, in this repository or another, and says nothing
+  about any other commit: a stream that was rewound, rewritten or replaced finds no row;
+- a payload that is read through a row counts only if it hashes to the row's id.
+
+Deleting the file changes nothing but time. A file that is damaged, of another version, or unsafe
+(a symlink, somebody else's, writable by others) is not used; where none can be written, nothing is
+remembered. The rules of verification are part of the version.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from contextlib import suppress
+
+from agent_base.env import SUITE, xdg
+from agent_base.errors import SuiteError
+from agent_base.files import FILE_MODE, check_private, ensure_private_dir
+from ai_kb.hn.gitstore import Repository
+from ai_kb.hn.streamrefs import Source
+from ai_kb.hn.verification import Checkpoint, Entry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Raise it when a rule of verification or a table changes: older files are thrown away.
+VERSION = 1
+FILE_NAME = "prefixes.sqlite"
+
+_LOCK_SECONDS = 2.0
+_SCHEMA = """
+CREATE TABLE stream (number INTEGER PRIMARY KEY, actor TEXT, id TEXT, UNIQUE (actor, id));
+CREATE TABLE member (
+    stream INTEGER, sequence INTEGER, commit_id BLOB, payload BLOB, memory BLOB,
+    PRIMARY KEY (stream, sequence)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX member_commit ON member (stream, commit_id);
+CREATE INDEX member_memory ON member (memory);
+"""
+
+
+class Member:
+    """One remembered memory: sequence, commit, blob of the payload, id."""
+
+    __slots__ = ("actor", "commit", "memory_id", "payload_oid", "sequence", "stream")
+
+    def __init__(
+        self, actor: str, stream: str, sequence: int, commit: bytes, payload: bytes, memory: bytes
+    ) -> None:
+        self.actor = actor
+        self.stream = stream
+        self.sequence = sequence
+        self.commit = commit.hex()
+        self.payload_oid = payload.hex()
+        self.memory_id = "sha256:" + memory.hex()
+
+
+def cache_path(repo: Repository, workspace: str | None = None) -> str:
+    """Where the prefixes of ``repo`` are kept; ``workspace`` as in ``agent_base.env.xdg``."""
+    digest = hashlib.sha256(os.fsencode(os.path.realpath(repo.common_dir))).hexdigest()[:32]
+    return os.path.join(_suite_directory(repo, workspace), "hn", digest, FILE_NAME)
+
+
+def _suite_directory(repo: Repository, workspace: str | None) -> str:
+    return os.path.join(xdg(repo.env, "XDG_CACHE_HOME", workspace), SUITE)
+
+
+class PrefixStore:
+    """Remembered prefixes. A context manager; every method is without effect once the file failed."""
+
+    def __init__(self, connection: sqlite3.Connection | None, path: str | None) -> None:
+        self._connection = connection
+        self._path = path
+
+    @classmethod
+    def open(cls, repo: Repository, workspace: str | None = None) -> PrefixStore:
+        """The store of ``repo``, made when missing; an empty one that forgets where that cannot be."""
+        path = cache_path(repo, workspace)
+        store = cls(None, path)
+        try:
+            ensure_private_dir(os.path.dirname(path), below=_suite_directory(repo, workspace))
+            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            fd = os.open(path, flags, FILE_MODE)
+            try:
+                check_private(path, os.fstat(fd))
+            finally:
+                os.close(fd)
+            store._connect()
+        except (OSError, SuiteError):
+            store._connection = None
+        except sqlite3.OperationalError:  # locked, or the disk is full
+            store._drop(unlink=False)
+        except sqlite3.DatabaseError:  # damaged
+            store._drop(unlink=True)
+        return store
+
+    def _connect(self) -> None:
+        assert self._path is not None
+        connection = sqlite3.connect(self._path, timeout=_LOCK_SECONDS, isolation_level=None)
+        self._connection = connection
+        connection.execute("PRAGMA synchronous = OFF")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version == VERSION:
+            return
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != VERSION:
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            ).fetchall():
+                connection.execute(f'DROP TABLE "{name}"')
+            for statement in _SCHEMA.split(";"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+
+    def __enter__(self) -> PrefixStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _drop(self, *, unlink: bool) -> None:
+        self.close()
+        if unlink and self._path is not None:
+            for name in (self._path, self._path + "-journal"):
+                with suppress(OSError):
+                    os.unlink(name)
+
+    def _query(self, statement: str, values: Sequence[object]) -> list[tuple[object, ...]]:
+        if self._connection is None:
+            return []
+        try:
+            return self._connection.execute(statement, values).fetchall()
+        except sqlite3.OperationalError:
+            self._drop(unlink=False)
+        except sqlite3.DatabaseError:
+            self._drop(unlink=True)
+        return []
+
+    def _members(self, condition: str, values: Sequence[object]) -> list[Member]:
+        rows = self._query(
+            "SELECT actor, id, sequence, commit_id, payload, memory FROM member "
+            f"JOIN stream ON stream.number = member.stream WHERE {condition}",
+            values,
+        )
+        return [Member(*row) for row in rows]  # type: ignore[arg-type]
+
+    def position(self, source: Source, commit: str) -> Checkpoint | None:
+        """What was verified of ``source``'s stream up to exactly ``commit``."""
+        found = self._members(
+            "actor = ? AND id = ? AND commit_id = ?", (source.actor, source.stream, bytes.fromhex(commit))
+        )
+        return Checkpoint(commit, found[0].sequence, found[0].memory_id) if found else None
+
+    def latest(self, source: Source) -> Checkpoint | None:
+        """The longest prefix known of ``source``'s stream."""
+        found = self._members(
+            "actor = ? AND id = ? ORDER BY sequence DESC LIMIT 1", (source.actor, source.stream)
+        )
+        return Checkpoint(found[0].commit, found[0].sequence, found[0].memory_id) if found else None
+
+    def members(self, source: Source, through: int) -> list[Member]:
+        """The memories of ``source``'s stream with sequence 1 to ``through``, in order."""
+        return self._members(
+            "actor = ? AND id = ? AND sequence <= ? ORDER BY sequence", (source.actor, source.stream, through)
+        )
+
+    def find(self, memory_id: str) -> list[Member]:
+        """Every place where ``memory_id`` was verified, whether or not a ref still leads there."""
+        return self._members(
+            "memory = ? ORDER BY actor, id", (bytes.fromhex(memory_id.removeprefix("sha256:")),)
+        )
+
+    def extend(self, source: Source, below: Checkpoint | None, entries: Sequence[Entry]) -> None:
+        """Remember ``entries``, which follow ``below`` (None: from the root on). What it knew above goes."""
+        if self._connection is None or not entries:
+            return
+        start = below.sequence if below else 0
+        rows = [
+            (
+                start + number,
+                bytes.fromhex(entry.commit),
+                bytes.fromhex(entry.payload_oid),
+                bytes.fromhex(entry.memory.id[7:]),
+            )
+            for number, entry in enumerate(entries, 1)
+        ]
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            number = self._number(source)
+            # Another process may have replaced what ``below`` rests on: then there is nothing to extend.
+            if below is None or self._rests_on(number, below):
+                self._connection.execute(
+                    "DELETE FROM member WHERE stream = ? AND sequence > ?", (number, start)
+                )
+                self._connection.executemany(
+                    f"INSERT INTO member VALUES ({number}, ?, ?, ?, ?)",
+                    rows,
+                )
+            self._connection.execute("COMMIT")
+        except sqlite3.OperationalError:
+            self._drop(unlink=False)
+        except sqlite3.DatabaseError:
+            self._drop(unlink=True)
+
+    def _number(self, source: Source) -> int:
+        assert self._connection is not None
+        values = (source.actor, source.stream)
+        self._connection.execute("INSERT OR IGNORE INTO stream (actor, id) VALUES (?, ?)", values)
+        row = self._connection.execute(
+            "SELECT number FROM stream WHERE actor = ? AND id = ?", values
+        ).fetchone()
+        return int(row[0])
+
+    def _rests_on(self, number: int, below: Checkpoint) -> bool:
+        assert self._connection is not None
+        row = self._connection.execute(
+            "SELECT commit_id FROM member WHERE stream = ? AND sequence = ?", (number, below.sequence)
+        ).fetchone()
+        return row is not None and row[0] == bytes.fromhex(below.commit)
+
+    def forget(self, source: Source) -> None:
+        """Remember nothing of ``source``'s stream."""
+        self._query(
+            "DELETE FROM member WHERE stream IN (SELECT number FROM stream WHERE actor = ? AND id = ?)",
+            (source.actor, source.stream),
+        )
