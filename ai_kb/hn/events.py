@@ -56,10 +56,8 @@ class VerifiedEvent:
 def event_ref_actor(ref: str) -> str | None:
     """The actor of a local or accepted event ref; None for any other ref."""
     parts = ref.split("/")
-    if (
-        parts[:3] == ["refs", "hn", "actors"]
-        and len(parts) == 4
-        or (parts[:3] == ["refs", "hn", "remotes"] and parts[4:5] == ["actors"] and len(parts) == 6)
+    if (parts[:3] == ["refs", "hn", "actors"] and len(parts) == 4) or (
+        parts[:3] == ["refs", "hn", "remotes"] and parts[4:5] == ["actors"] and len(parts) == 6
     ):
         return parts[-1] if is_actor(parts[-1]) else None
     return None
