@@ -120,8 +120,9 @@ def test_a_corrected_command_is_the_fix() -> None:
 
 
 def test_what_helped_in_between_is_said() -> None:
-    (c,) = found([bash("npm test", "failed", "Error: Cannot find module 'vite'"), bash("ls"), bash("git push"),
-                  bash("npm ci"), bash("cd app && npm test 2>&1 | tail -3")])  # fmt: skip
+    failed = bash("npm test", "failed", "Error: Cannot find module 'vite'")
+    between = [bash("ls"), bash("git push"), bash("npm ci")]
+    (c,) = found([failed, *between, bash("cd app && npm test 2>&1 | tail -3")])
     assert c.body.endswith("Passed after running `npm ci`.")
 
 
@@ -175,8 +176,8 @@ def test_without_a_status_the_output_tells() -> None:
 
 
 def test_an_error_that_recurs_is_proposed_once_numbers_aside() -> None:
-    entries = [bash(f"npm run build -- {i}", "failed", f"Exit code 2\nerror TS2304: Cannot find name 'x' at 1{i}:7")
-               for i in range(3)]  # fmt: skip
+    error = "Exit code 2\nerror TS2304: Cannot find name 'x' at 1{}:7"
+    entries = [bash(f"npm run build -- {i}", "failed", error.format(i)) for i in range(3)]
     (c,) = of("recurring_error", entries)
     assert (c.kind, c.count) == ("gotcha", 3)
     assert c.title.startswith("error TS2304: Cannot find name")
@@ -312,8 +313,8 @@ def test_a_remember_line_reaches_the_command_as_it_is(text: str, shell: str, tmp
 
 @pytest.mark.parametrize(
     ("ref", "yes"),
-    [("src/a.py:12", True), ("a.py", True), ("src/a.py:1-9", True), ("/etc/passwd", False), ("https://x.y/z", False),
-     ("PR 12", False), ("Makefile", False), ("", False), ("commit:abc", False), ("-x.py", False)],
+    [("src/a.py:12", True), ("a.py", True), ("src/a.py:1-9", True), ("/etc/passwd", False),
+     ("https://x.y/z", False), ("PR 12", False), ("Makefile", False), ("", False), ("commit:abc", False), ("-x.py", False)],
 )  # fmt: skip
 def test_an_anchor_that_names_a_file_is_a_source(ref: str, yes: bool) -> None:
     assert is_source(ref) is yes
