@@ -25,11 +25,13 @@ from agent_base.errors import SuiteError
 from agent_base.files import FILE_MODE, check_private, ensure_private_dir
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.streamrefs import Source
-from ai_kb.hn.verification import Checkpoint, Entry
+from ai_kb.hn.verification import Checkpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    Placed = tuple[str, str, str]
 
 # Raise it when a rule of verification or a table changes: older files are thrown away.
 VERSION = 1
@@ -185,19 +187,18 @@ class PrefixStore:
             "memory = ? ORDER BY actor, id", (bytes.fromhex(memory_id.removeprefix("sha256:")),)
         )
 
-    def extend(self, source: Source, below: Checkpoint | None, entries: Sequence[Entry]) -> None:
-        """Remember ``entries``, which follow ``below`` (None: from the root on). What it knew above goes."""
-        if self._connection is None or not entries:
+    def extend(self, source: Source, below: Checkpoint | None, placed: Sequence[Placed]) -> None:
+        """Remember what follows ``below`` (None: from the root on). What was known above it goes.
+
+        Args:
+            placed: (commit, blob of the payload, id) of each verified memory or event, in order.
+        """
+        if self._connection is None or not placed:
             return
         start = below.sequence if below else 0
         rows = [
-            (
-                start + number,
-                bytes.fromhex(entry.commit),
-                bytes.fromhex(entry.payload_oid),
-                bytes.fromhex(entry.memory.id[7:]),
-            )
-            for number, entry in enumerate(entries, 1)
+            (start + number, bytes.fromhex(commit), bytes.fromhex(payload), bytes.fromhex(memory_id[7:]))
+            for number, (commit, payload, memory_id) in enumerate(placed, 1)
         ]
         try:
             self._connection.execute("BEGIN IMMEDIATE")

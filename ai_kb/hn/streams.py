@@ -143,7 +143,7 @@ class _Chain:
             else:
                 below = remembered
         if self._prefixes is not None:
-            self._prefixes.extend(source, checkpoint, added)
+            self._prefixes.extend(source, checkpoint, [entry.placed for entry in added])
         self._entries = [*below, *added]
         self._sequence_of = {entry.commit: number for number, entry in enumerate(self._entries, 1)}
         return self._entries
@@ -243,13 +243,13 @@ def append(
         evidence=tuple(evidence),
     )
     payload = envelope_to_bytes(envelope)
-    memory = VerifiedMemory(memory_id(payload), envelope, payload)
+    identifier = memory_id(payload)
     # (3) Objects that nothing refers to yet, then the one step that counts.
     commit, payload_oid = write_memory(
         repo,
         payload=payload,
         signature=keys.encode_b64(keys.sign(identity.private_key, payload)).encode("ascii"),
-        memory_id=memory.id,
+        memory_id=identifier,
         parent=head,
         actor=envelope.actor,
         actor_name=envelope.actor_name,
@@ -257,8 +257,8 @@ def append(
     )
     update_ref(repo, source.ref, commit, head)
     if prefixes is not None:
-        prefixes.extend(source, tip, [Entry(memory, commit, payload_oid)])
-    return Appended(memory.id, commit, source.ref, stream, envelope)
+        prefixes.extend(source, tip, [(commit, payload_oid, identifier)])
+    return Appended(identifier, commit, source.ref, stream, envelope)
 
 
 def _tip(
@@ -277,7 +277,7 @@ def _tip(
             lambda commit: prefixes.position(source, commit),
             latest.commit if latest else None,
         )
-        prefixes.extend(source, checkpoint, entries)
+        prefixes.extend(source, checkpoint, [entry.placed for entry in entries])
     if not entries:
         assert checkpoint is not None
         return checkpoint

@@ -74,6 +74,11 @@ class Entry:
         self.commit = commit
         self.payload_oid = payload_oid
 
+    @property
+    def placed(self) -> tuple[str, str, str]:
+        """(commit, blob of the payload, id): what is remembered of it."""
+        return self.commit, self.payload_oid, self.memory.id
+
 
 def advance(
     repo: Repository,
