@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import stat
 
-from agent_base import files
+from agent_base import files, lightjson
 from agent_base.errors import SuiteError
 from agent_memory import workspace as places
 
@@ -28,6 +28,8 @@ NO_CONTEXT_SUFFIX = ".no_context"
 NO_SESSION_CONTEXT = "_no_session_context"
 POINTER = "_active_topic.txt"
 BINDING_PREFIX = ".session-topic-"
+INTENT = ".intent-v1.json"  # a merge or select that is not finished (`moves`)
+MERGED = ".merged-v1.json"  # topics that are gone because they were merged, and into which
 
 # Where a topic came from (`topic_source` of `status --json`).
 ARGUMENT = "argument"
@@ -37,6 +39,7 @@ SESSION = "session"
 CURRENT = "current"
 
 _CONTROL_LIMIT = 4096  # bytes of a binding or pointer file that are read
+_MERGED_KEPT = 200
 SPEC_LIMIT = 1 << 20  # bytes of a spec that are read at all
 
 
@@ -158,6 +161,26 @@ class State:
         else:
             files.write_atomic(self.path(POINTER), f"{places.safe_topic(topic)}\n".encode())
 
+    def merged_into(self) -> dict[str, str]:
+        """Topics that were merged away → the topic that each was merged into. Damage counts as none."""
+        try:
+            value = lightjson.loads(files.read_private(self.path(MERGED), SPEC_LIMIT))
+        except (FileNotFoundError, ValueError, RecursionError):
+            return {}
+        pairs = value.items() if isinstance(value, dict) else ()
+        return {str(a): b for a, b in pairs if isinstance(b, str) and places.is_topic(b)}
+
+    def note_merged(self, source: str, target: str | None) -> None:
+        """Remember that ``source`` was merged into ``target``; with None that it is a topic again."""
+        known = self.merged_into()
+        if known.get(source) == target:
+            return
+        known.pop(source, None)
+        if target is not None:
+            known[source] = target
+        kept = dict(list(known.items())[-_MERGED_KEPT:])
+        files.write_atomic(self.path(MERGED), lightjson.dumps(kept).encode())
+
     # ---------------------------------------------------------------- selection
 
     def branch(self) -> str | None:
@@ -241,13 +264,18 @@ class State:
 
     def write_spec(self, topic: str, text: str) -> None:
         """Replace a topic's spec, durably. SuiteError above 1 MiB."""
+        files.write_atomic(self.spec_path(topic), self.check_spec_size(topic, text))
+
+    @staticmethod
+    def check_spec_size(topic: str, text: str) -> bytes:
+        """The bytes of a spec, or a SuiteError above 1 MiB: such a one could not be read again."""
         data = text.encode("utf-8", "replace")
         if len(data) > SPEC_LIMIT:
             raise SuiteError(
                 f"the spec of {topic!r} would have {len(data)} bytes, more than {SPEC_LIMIT}; "
                 "nothing was changed"
             )
-        files.write_atomic(self.spec_path(topic), data)
+        return data
 
 
 def _newest_first(bucket: Bucket) -> tuple[float, str]:

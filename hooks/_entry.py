@@ -70,6 +70,7 @@ class Call:
         """Keep a failure for the next session start and for ``doctor``; never fails itself."""
         from agent_memory import ledger
 
+        self.state.ensure()
         ledger.add(self.state.spec_dir, kind, message)
 
     def attempt(self, what: str, function: Callable[[], object]) -> object:
