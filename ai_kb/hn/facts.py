@@ -42,7 +42,6 @@ class RepositoryFacts:
         self._types: dict[str, str | None] = {}
         self._ancestry: dict[tuple[str, str], bool | None] = {}
         self._paths: dict[tuple[str, str], str | None] = {}
-        self._boundary_reached: dict[str, bool] = {}
 
     def prepare(self, memories: Iterable[VerifiedMemory], at_commit: str) -> None:
         """Look up what projecting ``memories`` at ``at_commit`` will ask."""
@@ -105,22 +104,5 @@ class RepositoryFacts:
             self._paths[commit, path] = self._reader.path_blobs(commit, [path])[0]
 
     def _look_up_ancestry(self, ancestors: set[str], descendant: str) -> None:
-        outside = self._repo.not_reachable(ancestors, descendant)
-        for ancestor in ancestors:
-            if outside is None:
-                answer: bool | None = None
-            elif ancestor in outside:
-                answer = None if self._is_cut_off(descendant) else False
-            else:
-                answer = True
+        for ancestor, answer in self._repo.ancestry(ancestors, descendant).items():
             self._ancestry[ancestor, descendant] = answer
-
-    def _is_cut_off(self, commit: str) -> bool:
-        """Whether the history of ``commit`` runs into a shallow boundary, beyond which nobody can say."""
-        if commit not in self._boundary_reached:
-            shallow = self._repo.shallow_commits()
-            kinds = self._reader.types(shallow)
-            boundary = {oid for oid, kind in zip(shallow, kinds, strict=True) if kind == "commit"}
-            outside = self._repo.not_reachable(boundary, commit)
-            self._boundary_reached[commit] = outside is None or len(outside) < len(boundary)
-        return self._boundary_reached[commit]

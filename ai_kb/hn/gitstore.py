@@ -251,19 +251,51 @@ class Repository:
         except (FileNotFoundError, UnicodeDecodeError):
             return []
 
-    def not_reachable(self, commits: Iterable[str], head: str) -> set[str] | None:
-        """Those of ``commits`` that are neither ``head`` nor an ancestor of it. One process.
+    def ancestry(self, commits: Iterable[str], head: str) -> dict[str, bool | None]:
+        """Of each of ``commits`` whether it is ``head`` or an ancestor of it. One process, in a shallow
+        repository at most three.
 
-        All are ids of commits that exist. None: history is unavailable where it mattered.
+        All are ids of commits that exist. None: history is cut off before that could be told.
         """
         wanted = set(commits)
-        if not wanted:
+        outside = self._outside(wanted, head)
+        if outside is None:
+            return dict.fromkeys(wanted)
+        answers: dict[str, bool | None] = {oid: oid not in outside for oid in wanted}
+        if outside and self._is_cut_off(head):
+            answers.update(dict.fromkeys(outside))
+        return answers
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool | None:
+        """``ancestry`` of one commit."""
+        return True if ancestor == descendant else self.ancestry([ancestor], descendant)[ancestor]
+
+    def not_reachable(self, commits: Iterable[str], head: str) -> set[str] | None:
+        """Those of ``commits`` that are neither ``head`` nor an ancestor of it; None: that cannot be told
+        of all of them."""
+        answers = self.ancestry(commits, head)
+        return None if None in answers.values() else {oid for oid, answer in answers.items() if not answer}
+
+    def _outside(self, commits: set[str], head: str) -> set[str] | None:
+        """Those of ``commits`` that git does not find in the history of ``head``; None: git failed."""
+        if not commits:
             return set()
-        names = "".join(f"{oid}\n" for oid in sorted(wanted)) + f"^{head}\n"
+        names = "".join(f"{oid}\n" for oid in sorted(commits)) + f"^{head}\n"
         status, out, _ = self.run("rev-list", "--stdin", stdin=names.encode("ascii"))
         if status != 0:
             return None
-        return wanted.intersection(out.decode("ascii", "replace").split("\n"))
+        return commits.intersection(out.decode("ascii", "replace").split("\n"))
+
+    def _is_cut_off(self, commit: str) -> bool:
+        """Whether the history of ``commit`` runs into a shallow boundary, beyond which nobody can say."""
+        shallow = self.shallow_commits()
+        if not shallow:
+            return False
+        with self.objects() as reader:
+            there = reader.types(shallow)
+        boundary = {oid for oid, kind in zip(shallow, there, strict=True) if kind == "commit"}
+        outside = self._outside(boundary, commit)
+        return outside is None or len(outside) < len(boundary)
 
 
 class ObjectReader(CatFile):
