@@ -222,9 +222,9 @@ def _read_result(event: Event, payload: Json) -> None:
     result = next((payload[key] for key in RESULT_KEYS if payload.get(key) is not None), None)
     if result is None:
         result = payload.get("output")
-    if isinstance(result, str) and event.harness in ("cursor", "") and result.lstrip().startswith("{"):
-        decoded = _json_object(result)
-        result = result if decoded is None or not {"output", "exitCode"} & set(decoded) else decoded
+    if isinstance(payload.get("tool_output"), str) and isinstance(result, str):
+        decoded = _json_object(result) if result.lstrip().startswith("{") else None
+        result = decoded if decoded is not None and {"output", "exitCode"} & set(decoded) else result
     if isinstance(result, dict):
         _read_object(event, result)
     else:

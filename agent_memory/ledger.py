@@ -1,0 +1,176 @@
+"""The error ledger: what went wrong in a spec directory, until somebody has looked at it.
+
+Hooks fail open, so a failure would be silent; here it is kept, shown by the next session start and
+by ``doctor``, and an open one makes ``harvest`` refuse (Hook memory, Internals, "Failure behavior").
+An event that a full queue refused is kept whole in its entry (redacted and bounded as in the
+worklog). Entries are bounded: 1,000 and 1 MiB; resolved ones go first, and what had to go is counted.
+
+``add`` never raises: it is called where something already failed.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from agent_base import files
+from agent_base.errors import SuiteError
+from agent_base.lightjson import dumps
+from agent_memory import jsonl
+from agent_memory.entries import bounded, clean, timestamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Entry = dict[str, object]
+
+FILE = ".worklog-errors-v1.jsonl"
+LOCK = ".worklog-errors-v1.lock"
+MAX_ENTRIES = 1000
+MAX_BYTES = 1024 * 1024
+MESSAGE_LIMIT = 600
+LOCK_TIMEOUT = 2.0
+
+# Kinds that are news, not trouble: they never make harvest refuse.
+_NOTICES = frozenset({"repaired", "dropped"})
+
+
+def add(
+    directory: str,
+    kind: str,
+    message: str,
+    *,
+    session_key: str = "",
+    record: Mapping[str, object] | None = None,
+    key: str = "",
+    now: float | None = None,
+) -> bool:
+    """Keep one failure in ``directory`` (a spec directory, or the root when there is none).
+
+    ``kind`` is one word (``refused``, ``hook``, ``repaired``, …), ``record`` the event that could not
+    be recorded, ``key`` what makes the entry the same as an earlier one (then nothing is added).
+    False when it could not be kept either.
+    """
+    entry: Entry = {"ts": timestamp(time.time() if now is None else now), "kind": kind}
+    if session_key:
+        entry["session_key"] = session_key
+    entry["message"] = bounded(clean(message), MESSAGE_LIMIT)
+    if key:
+        entry["key"] = key
+    if record is not None:
+        entry["record"] = dict(record)
+    if kind in _NOTICES:
+        entry["resolved"] = True
+
+    def added(present: list[Entry]) -> list[Entry]:
+        if key and any(other.get("key") == key and other.get("kind") == kind for other in present):
+            return present
+        return [*present, entry]
+
+    try:
+        _change(directory, added)
+    except (OSError, SuiteError, ValueError):
+        return False
+    return True
+
+
+def entries(directory: str) -> list[Entry]:
+    """All entries, oldest first; [] when there is no ledger. Raises UnsafePath."""
+    return jsonl.read(os.path.join(directory, FILE))
+
+
+def open_errors(directory: str, session_key: str | None = None) -> list[Entry]:
+    """Entries that nobody has resolved; with ``session_key`` only those of that session and of none."""
+    return [
+        entry
+        for entry in entries(directory)
+        if not entry.get("resolved")
+        and (session_key is None or entry.get("session_key", session_key) == session_key)
+    ]
+
+
+def resolve(directory: str, session_key: str | None = None) -> int:
+    """Mark the open entries (of one session) as seen; how many. Their records stay in the ledger."""
+    marked = 0
+
+    def seen(present: list[Entry]) -> list[Entry]:
+        nonlocal marked
+        for entry in present:
+            of_session = session_key is None or entry.get("session_key", session_key) == session_key
+            if of_session and not entry.get("resolved"):
+                entry["resolved"] = True
+                marked += 1
+        return present
+
+    if os.path.lexists(os.path.join(directory, FILE)):
+        _change(directory, seen)
+    return marked
+
+
+def forget_older_than(directory: str, age: float, now: float) -> None:
+    """Drop entries older than ``age`` seconds that are resolved, or that no event hangs on."""
+    if not os.path.lexists(os.path.join(directory, FILE)):
+        return
+    limit = timestamp(now - age)
+
+    def kept(present: list[Entry]) -> list[Entry]:
+        return [
+            entry
+            for entry in present
+            if str(entry.get("ts", "")) >= limit or ("record" in entry and not entry.get("resolved"))
+        ]
+
+    _change(directory, kept)
+
+
+def _change(directory: str, change: Callable[[list[Entry]], list[Entry]]) -> None:
+    path = os.path.join(directory, FILE)
+    files.ensure_private_dir(directory)
+    with files.locked(os.path.join(directory, LOCK), timeout=LOCK_TIMEOUT):
+        before = jsonl.read_lines(path)
+        present = [entry for line in before if (entry := jsonl.parse(line)) is not None]
+        lines = [_line(entry) for entry in _within_bounds(change(present))]
+        if lines != before:
+            jsonl.replace(path, lines, keep=MAX_ENTRIES + 1)
+
+
+def _line(entry: Entry) -> bytes:
+    return dumps(entry, ascii_only=False).encode("utf-8", "replace")
+
+
+def _within_bounds(present: list[Entry]) -> list[Entry]:
+    """``present`` without what is too much: resolved entries first, then the oldest; counted."""
+    sizes = [len(_line(entry)) + 1 for entry in present]
+    excess_entries = len(present) - MAX_ENTRIES
+    excess_bytes = sum(sizes) - MAX_BYTES
+    if excess_entries <= 0 and excess_bytes <= 0:
+        return present
+    counted = sum(_count(entry) for entry in present if entry.get("kind") == "dropped")
+    gone: set[int] = {i for i, entry in enumerate(present) if entry.get("kind") == "dropped"}
+    excess_entries += 1 - len(gone)
+    order = sorted(range(len(present)), key=lambda i: (not present[i].get("resolved"), i))
+    dropped = 0
+    for i in order:
+        if excess_entries <= 0 and excess_bytes <= 0:
+            break
+        if i in gone:
+            continue
+        gone.add(i)
+        dropped += 1
+        excess_entries -= 1
+        excess_bytes -= sizes[i]
+    total = counted + dropped
+    notice: Entry = {
+        "ts": str(present[-1].get("ts", "")),
+        "kind": "dropped",
+        "message": f"{total} older entries did not fit and are gone",
+        "count": total,
+        "resolved": True,
+    }
+    return [notice, *(entry for i, entry in enumerate(present) if i not in gone)]
+
+
+def _count(entry: Entry) -> int:
+    count = entry.get("count")
+    return count if isinstance(count, int) else 0
