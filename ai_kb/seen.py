@@ -76,10 +76,17 @@ class Seen:
                 self._order.append(memory_id)
                 self._changed = True
 
-    def forget(self) -> None:
-        """Nothing of what was injected is in the model's context any more."""
-        if self._order or self._prompts:
-            self._order, self._prompts, self.ids = [], {}, set()
+    def forget(self, ids: Iterable[str] | None = None) -> None:
+        """``ids`` (by default nothing of what was injected) are not in the model's context any more."""
+        if ids is None:
+            if self._order or self._prompts:
+                self._order, self._prompts, self.ids = [], {}, set()
+                self._changed = True
+            return
+        gone = self.ids.intersection(ids)
+        if gone:
+            self._order = [memory_id for memory_id in self._order if memory_id not in gone]
+            self.ids -= gone
             self._changed = True
 
     def first_time(self, mark: str, now: float) -> bool:
