@@ -15,8 +15,9 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ai_kb.hn import canonical
-from ai_kb.hn.errors import InvalidCursor, InvalidIndex
+from ai_kb.hn.errors import InvalidCursor, InvalidIndex, InvalidStream
 from ai_kb.hn.fields import is_digest, is_oid
+from ai_kb.hn.streamrefs import parse_ref
 
 RECALL = "recall"
 GREP = "grep"
@@ -25,9 +26,6 @@ MAX_CURSOR_BYTES = 1024
 _SOURCE_DOMAIN = b"hn-memory-index-source-v0"
 _CURSOR_FIELDS = ("version", "queryDigest", "lastMemoryId")
 _HEX_DIGEST_LENGTH = 64
-_REMOTE = r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,127})"
-_SOURCE_REF = re.compile(rf"refs/hn/(?:(remotes)/({_REMOTE})/)?memory/[0-9a-f]{{64}}/[0-9a-f]{{64}}")
-
 # The order in which a normalized request is digested; what is absent or empty is left out.
 REQUEST_FIELDS = (
     "version",
@@ -52,11 +50,10 @@ def _domain(kind: str, part: str) -> str:
 
 def is_source_ref(ref: str) -> bool:
     """Whether ``ref`` is a local or accepted memory stream ref in its one form."""
-    match = _SOURCE_REF.fullmatch(ref)
-    if match is None:
+    try:
+        return parse_ref(ref) is not None
+    except InvalidStream:
         return False
-    remote = match[2]
-    return remote is None or (".." not in remote and not remote.endswith((".", ".lock")))
 
 
 def source_fingerprint(policy_digest: str, sources: Iterable[tuple[str, str]]) -> str:
