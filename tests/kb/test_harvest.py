@@ -314,7 +314,8 @@ def test_a_remember_line_reaches_the_command_as_it_is(text: str, shell: str, tmp
 @pytest.mark.parametrize(
     ("ref", "yes"),
     [("src/a.py:12", True), ("a.py", True), ("src/a.py:1-9", True), ("/etc/passwd", False),
-     ("https://x.y/z", False), ("PR 12", False), ("Makefile", False), ("", False), ("commit:abc", False), ("-x.py", False)],
+     ("https://x.y/z", False), ("PR 12", False), ("Makefile", False), ("", False),
+     ("commit:abc", False), ("-x.py", False)],
 )  # fmt: skip
 def test_an_anchor_that_names_a_file_is_a_source(ref: str, yes: bool) -> None:
     assert is_source(ref) is yes

@@ -1,0 +1,451 @@
+"""From a text to a signed capsule: checks, store, project, anchor, signature.
+
+``remember`` is what the command, ``promote`` and ``import`` call. The order of its checks:
+
+1. the text is a capsule (``capsule``): not empty, not oversized, known kind and scope;
+2. it holds no credential, or ``allow_secret``;
+3. the store is chosen, and says why;
+4. evidence and what is superseded belong to that store;
+5. no active capsule says (almost) the same, but the one that is superseded;
+6. the anchor: the home store's root, or HEAD with the blobs of the named sources.
+
+Until all of them hold nothing is written; then one signed commit is. Design, "Signed memory:
+decisions".
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from agent_base.errors import SuiteError
+from ai_kb import capsule, corpus, stores
+from ai_kb.corpus import Reading
+from ai_kb.errors import AlreadyKnown, HoldsSecret, InvalidCapsule, KbError, NoStore
+from ai_kb.hn.envelope import ABSENT, Anchor, Applicability, PathAnchor, Record
+from ai_kb.hn.fields import is_evidence, is_path
+from ai_kb.hn.gitstore import NOT_A_BLOB, ObjectReader
+from ai_kb.hn.prefixes import PrefixStore
+from ai_kb.hn.projection import ACTIVE
+from ai_kb.hn.streams import append
+from ai_kb.likeness import Corpus
+from ai_kb.project import Project, identify
+from ai_kb.stores import HOME, REPO, Choice, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody wants to be remembered, as they said it. ``""`` and ``()`` are: not said."""
+
+    title: str
+    body: str
+    kind: str = ""
+    scope: str = ""
+    confidence: str = ""
+    sources: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    verified_by: str = ""
+    evidence: tuple[str, ...] = ()
+    supersedes: str = ""
+    store: str = ""
+    by_agent: bool = True
+    allow_secret: bool = False
+    allow_duplicate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What was written (``id`` and ``commit`` empty in a dry run), where and why, and what to mind."""
+
+    id: str
+    store: str
+    why: str
+    stream: str
+    commit: str
+    kind: str
+    title: str
+    content: str
+    topics: tuple[str, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+
+def remember(
+    draft: Draft,
+    *,
+    workspace: str,
+    env: Mapping[str, str],
+    now: datetime,
+    name: str = "",
+    cwd: str = "",
+    dry_run: bool = False,
+) -> Remembered:
+    """Check ``draft`` and, unless ``dry_run``, sign it into the store that is chosen.
+
+    Args:
+        workspace: resolved absolute path; scopes and the repository's store go by it.
+        cwd: sources that are not found from the root of the work tree are looked for from here.
+        name: for a home store that is made now; Git's ``user.name``.
+
+    Raises:
+        KbError, HnError: the first check that fails; nothing was changed.
+    """
+    # (1)
+    title, body = capsule.checked_text(draft.title, draft.body)
+    kind, scope, warnings = _defaults(draft, workspace, env)
+    # (2)
+    if not draft.allow_secret:
+        refuse_secrets(draft)
+    # (3)
+    readings, choice = _read_and_choose(draft, workspace, env, warnings)
+    project = project_of(workspace, env)
+    scope = _checked_scope(scope, draft, project)
+    # (4)
+    target = _superseded(draft, choice, readings)
+    evidence, extra_refs = _evidence(draft, choice, readings)
+    # (5)
+    if not draft.allow_duplicate:
+        _refuse_known(title, body, readings, target)
+    # (6)
+    sources = tuple(
+        _from_root(capsule.checked_value("--source", s), workspace, cwd or workspace) for s in draft.sources
+    )
+    trailers = [("Source", s) for s in sources]
+    trailers.append(("Confidence", draft.confidence or capsule.DEFAULT_CONFIDENCE))
+    trailers += [("Refs", capsule.checked_value("--ref", r)) for r in (*draft.refs, *extra_refs)]
+    if draft.verified_by:
+        trailers.append(("Verified-by", capsule.checked_value("--verified-by", draft.verified_by)))
+    if choice.name == HOME:
+        trailers.append(("Workspace", workspace))
+    content = capsule.checked_size(capsule.join_content(title, body, trailers))
+    record_kind, outcome = capsule.record_kind(
+        kind, verified=bool(draft.verified_by), has_evidence=bool(evidence)
+    )
+    topics = _topics(draft, kind, scope, project)
+    record = Record(
+        kind=record_kind,
+        content=content,
+        anchor=Anchor(stores.HOME_ROOT),
+        applicability=Applicability("descendants"),
+        topics=topics,
+        evidence=evidence,
+        attempt_outcome=outcome,
+    )
+    if choice.name == REPO:
+        assert choice.store is not None
+        anchor, notes = _anchor(choice.store, sources)
+        record = replace(record, anchor=anchor)
+        warnings += notes + _trust_notes(choice.store, record_kind)
+    result = Remembered("", choice.name, choice.why, "", "", kind, title, content, topics, tuple(warnings))
+    if dry_run:
+        return result
+    return _write(result, record, choice, target, env=env, now=now, name=name)
+
+
+# ---------------------------------------------------------------- (1), (2)
+
+
+def _defaults(draft: Draft, workspace: str, env: Mapping[str, str]) -> tuple[str, str, list[str]]:
+    """Kind and scope, and a warning for what was left at its default."""
+    warnings: list[str] = []
+    kind = draft.kind or capsule.DEFAULT_KIND
+    if kind not in capsule.KINDS:
+        hint = "a question is noted, never remembered" if kind == "question" else ", ".join(capsule.KINDS)
+        raise InvalidCapsule(f"there is no capsule kind {kind[:40]!r}; nothing was changed", hint)
+    if draft.scope and draft.scope not in capsule.SCOPES:
+        raise InvalidCapsule(
+            f"there is no scope {draft.scope[:40]!r}; nothing was changed", ", ".join(capsule.SCOPES)
+        )
+    if draft.confidence and draft.confidence not in capsule.CONFIDENCES:
+        raise InvalidCapsule(
+            f"there is no confidence {draft.confidence[:40]!r}; nothing was changed",
+            ", ".join(capsule.CONFIDENCES),
+        )
+    if not draft.kind:
+        warnings.append(f"--kind was left at {kind}")
+    if not draft.scope:
+        warnings.append("--scope was left at its default")
+    if not draft.confidence:
+        warnings.append(f"--confidence was left at {capsule.DEFAULT_CONFIDENCE}")
+    if not draft.sources and not draft.refs and not draft.evidence:
+        warnings.append("neither --source nor --ref nor --evidence says where this was seen")
+    return kind, draft.scope, warnings
+
+
+def refuse_secrets(draft: Draft) -> None:
+    """Raise HoldsSecret, naming field, line, column and type, when a text holds a credential."""
+    from agent_memory import redact
+
+    texts = [("title", draft.title), ("body", draft.body), ("--verified-by", draft.verified_by)]
+    texts += [("--source", s) for s in draft.sources] + [("--ref", r) for r in draft.refs]
+    texts += [("--tag", t) for t in draft.tags] + [("--domain", d) for d in draft.domains]
+    for name, text in texts:
+        for found in redact.findings(text):
+            raise HoldsSecret(
+                f"the {name.removeprefix('--')} holds what looks like a credential: {found}; "
+                "nothing was changed",
+                "take it out, or say --allow-secret when it is none",
+            )
+
+
+# ---------------------------------------------------------------- (3)
+
+
+def _read_and_choose(
+    draft: Draft, workspace: str, env: Mapping[str, str], warnings: list[str]
+) -> tuple[list[Reading], Choice]:
+    """What the stores hold, and where the capsule goes.
+
+    A store that cannot be read is an error where something is to be written into it; elsewhere it
+    is a warning that nothing was compared with it.
+    """
+    readings: list[Reading] = []
+    failures: dict[str, SuiteError] = {}
+    for store in stores.stores(workspace, env):
+        try:
+            readings.append(corpus.read_store(store, sources=False))
+        except SuiteError as error:
+            failures[store.name] = error
+    if draft.supersedes and not draft.store:
+        # A replacement goes where what it replaces is.
+        every = {i: reading for reading in readings for i in reading.collection.memories}
+        holder = every[corpus.full_id(draft.supersedes, every)].store
+        choice = Choice(holder.name, "what it supersedes is there", holder)
+    else:
+        choice = stores.choose(workspace, env, draft.store)
+    for name, failure in failures.items():
+        if name == choice.name:
+            raise failure
+        warnings.append(
+            f"the {name} store could not be read, so nothing was compared with it: {failure.message}"
+        )
+    return readings, choice
+
+
+def project_of(workspace: str, env: Mapping[str, str]) -> Project:
+    """The project of a workspace, asked of its repository."""
+    store = stores.open_repo(workspace, env)
+    if store is None:
+        return identify(workspace, None, None, env=env)
+    with store.repo.objects() as reader:
+        return identify(workspace, store.repo.common_dir, reader, env=env)
+
+
+def _checked_scope(scope: str, draft: Draft, project: Project) -> str:
+    if not scope:
+        if draft.domains:
+            return "domain"
+        return "project" if project.ids else "workspace"
+    if scope == "project" and not project.ids:
+        raise InvalidCapsule(
+            "scope project needs a Git repository with a commit around the workspace; nothing was changed",
+            "use --scope workspace, domain or universal",
+        )
+    if scope == "domain" and not draft.domains:
+        raise InvalidCapsule(
+            "scope domain needs --domain; nothing was changed", "for instance --domain django"
+        )
+    return scope
+
+
+def _topics(draft: Draft, kind: str, scope: str, project: Project) -> tuple[str, ...]:
+    # What an agent made for everywhere stays in the project it came from until a person approves it.
+    bound = scope in ("workspace", "project") or draft.by_agent
+    projects = project.ids if bound and scope != "workspace" else ()
+    here = scope == "workspace" or (bound and not projects)
+    return capsule.topics_of(
+        kind,
+        scope,
+        projects=projects,
+        workspaces=(project.digest,) if here else (),
+        domains=draft.domains,
+        tags=draft.tags,
+        by_agent=draft.by_agent,
+    )
+
+
+# ---------------------------------------------------------------- (4), (5)
+
+
+def _superseded(draft: Draft, choice: Choice, readings: Sequence[Reading]) -> str:
+    """Full id of the record that is superseded, ``""`` for none."""
+    if not draft.supersedes:
+        return ""
+    every = {i: reading for reading in readings for i in reading.collection.memories}
+    target = corpus.full_id(draft.supersedes, every)
+    holder = every[target].store
+    if holder.name != choice.name:
+        raise KbError(
+            f"{target} is in the {holder.described}, and nothing supersedes across stores; "
+            "nothing was changed",
+            f"use --store {holder.name}",
+        )
+    memory = every[target].memory(target)
+    assert memory is not None
+    if memory.envelope.record is None:
+        raise KbError(f"{target} is a {memory.envelope.operation}, not a record; nothing was changed")
+    if memory.envelope.actor != holder.identity().actor:
+        raise KbError(
+            f"{target} is another actor's, and only its own actor supersedes it; nothing was changed",
+            "`,ai-kb challenge` disputes it",
+        )
+    return target
+
+
+def _evidence(
+    draft: Draft, choice: Choice, readings: Sequence[Reading]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Evidence that the store can resolve, and what becomes a ``Refs:`` trailer instead."""
+    kept: list[str] = []
+    refs: list[str] = []
+    git = [e for e in draft.evidence if e.startswith("git:")]
+    held_objects: dict[str, str | None] = {}
+    if git and choice.store is not None:
+        with choice.store.repo.objects() as reader:
+            names = [e[4:] for e in git]
+            found = reader.info(names)
+            held_objects = {n: f[0] if f else None for n, f in zip(names, found, strict=True)}
+    for text in dict.fromkeys(draft.evidence):
+        kind, _, name = text.partition(":")
+        if kind == "git" and name:
+            oid = held_objects.get(name)
+            if oid is None and choice.name == REPO:
+                raise KbError(
+                    f"evidence {text[:80]!r} is no object of this repository; nothing was changed",
+                    "commit it first, or leave it out",
+                )
+            if oid is None or not is_evidence(f"git:{oid}"):
+                refs.append(text)
+            else:
+                kept.append(f"git:{oid}")
+        elif kind == "memory" and name:
+            kept.append("memory:" + _evidence_memory(name, choice, readings))
+        elif is_evidence(text):
+            if choice.name == HOME:
+                raise KbError(
+                    f"evidence {text[:80]!r} cannot be resolved by the home store; nothing was changed",
+                    "name it with --ref, or use --store repo",
+                )
+            kept.append(text)
+        else:
+            raise InvalidCapsule(
+                f"{text[:80]!r} is no evidence; nothing was changed",
+                "git:<object>, memory:<id> or event:sha256:<id>",
+            )
+    return tuple(dict.fromkeys(kept)), tuple(refs)
+
+
+def _evidence_memory(name: str, choice: Choice, readings: Sequence[Reading]) -> str:
+    every = {i: reading for reading in readings for i in reading.collection.memories}
+    target = corpus.full_id(name, every)
+    if every[target].store.name != choice.name:
+        raise KbError(
+            f"evidence {target} is in the {every[target].store.described}, and evidence does not "
+            "reach across stores; nothing was changed",
+            f"use --store {every[target].store.name}",
+        )
+    return target
+
+
+def _refuse_known(title: str, body: str, readings: Sequence[Reading], target: str) -> None:
+    active = [k for k in corpus.known(readings, active_only=True) if k.id != target]
+    match = Corpus(active).most_alike(title, body)
+    if match is not None:
+        held, share = match
+        same = "the same" if share == 1 else "almost the same"
+        raise AlreadyKnown(
+            f"an active capsule says {same}: {held.id} in the {held.store} store; nothing was changed",
+            f"replace it with --supersedes {held.id}, or say --allow-duplicate",
+        )
+
+
+# ---------------------------------------------------------------- (6)
+
+
+def _anchor(store: Store, sources: Sequence[str]) -> tuple[Anchor, list[str]]:
+    """HEAD, and the blobs that the named files have there."""
+    with store.repo.objects() as reader:
+        head = reader.head()
+        if head is None:
+            raise NoStore(
+                "the repository has no commit to anchor a capsule to; nothing was changed", "commit first"
+            )
+        paths = sorted({p for p in map(source_path, sources) if is_path(p)}, key=str.encode)
+        return _path_anchors(reader, head, paths)
+
+
+def _path_anchors(reader: ObjectReader, head: str, paths: Sequence[str]) -> tuple[Anchor, list[str]]:
+    entries: list[PathAnchor] = []
+    notes: list[str] = []
+    for path, blob in zip(paths, reader.path_blobs(head, paths), strict=True):
+        if blob is None or blob in (ABSENT, NOT_A_BLOB):
+            notes.append(f"{path} is no file at HEAD, so the capsule cannot tell when it changes")
+        else:
+            entries.append(PathAnchor(path, blob))
+    return Anchor(head, tuple(entries)), notes
+
+
+def _from_root(source: str, workspace: str, cwd: str) -> str:
+    """``source`` relative to the workspace, where it leads to a file in it; else as it is."""
+    path = source_path(source)
+    rest = source[len(path) :]
+    if not os.path.isabs(path) and os.path.lexists(os.path.join(workspace, path)):
+        return os.path.normpath(path) + rest
+    whole = os.path.normpath(os.path.join(cwd, path))
+    if whole.startswith(workspace.rstrip("/") + "/") and os.path.lexists(whole):
+        return os.path.relpath(whole, workspace) + rest
+    return source
+
+
+def source_path(source: str) -> str:
+    """The path of ``path``, ``path:line`` or ``path:first-last``."""
+    path, colon, number = source.rpartition(":")
+    return path if colon and number.replace("-", "", 1).isdigit() else source
+
+
+def _trust_notes(store: Store, kind: str) -> list[str]:
+    try:
+        policy = stores.policy_at_head(store)
+        actor = store.identity().actor
+    except SuiteError:
+        return []
+    memory = policy.memory if policy is not None else None
+    if memory is None or actor not in memory.trusted_actors:
+        return ["the repository's policy does not trust this clone's actor: default recall leaves it out"]
+    if kind not in memory.trusted_kinds:
+        return [f"the repository's policy does not trust the kind {kind}: default recall leaves it out"]
+    return []
+
+
+def _write(
+    result: Remembered,
+    record: Record,
+    choice: Choice,
+    target: str,
+    *,
+    env: Mapping[str, str],
+    now: datetime,
+    name: str,
+) -> Remembered:
+    store = choice.store
+    if store is None:
+        store, _ = stores.init_home(env, name, now)
+    identity = store.identity()
+    with store.repo.objects() as reader, PrefixStore.open(store.repo) as prefixes:
+        appended = append(
+            store.repo,
+            reader,
+            identity,
+            operation="supersede" if target else "record",
+            now=now,
+            record=record,
+            target=target,
+            prefixes=prefixes,
+        )
+    return replace(result, id=appended.id, stream=appended.stream, commit=appended.commit)
+
+
+__all__ = ["ACTIVE", "Draft", "Remembered", "project_of", "refuse_secrets", "remember", "source_path"]
