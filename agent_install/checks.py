@@ -1,0 +1,348 @@
+"""What ``,ai-kb doctor`` and ``--status`` say about the installation: one ``Check`` per line.
+
+For each harness that is there or wired: installed? wired? allowed? trusted? do its hooks run, and in
+how many milliseconds? The hooks are really run, with a payload of their harness, in a throw-away
+workspace and spec root; nothing of the user's memory is read or written by that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_base.errors import SuiteError
+from agent_install import adapters, changes, codex_trust, json_edit, launchers, toml_edit, wiring
+from agent_install.harnesses import HARNESSES, Harness
+from agent_install.jsonc import NotJson, loads
+from agent_install.layout import Layout
+from agent_install.manifest import Manifest
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+HOOK_SECONDS = 30.0
+RECORD_SECONDS = 5.0
+_INSTALL = "./install.sh"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a report.
+
+    Attributes:
+        name: what was looked at, as ``part: aspect``.
+        status: ``ok``, ``warn`` or ``fail``.
+        detail: what was found.
+        hint: the next step, "" when there is none.
+        milliseconds: how long a hook ran, None where nothing was run.
+    """
+
+    name: str
+    status: str
+    detail: str
+    hint: str = ""
+    milliseconds: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "name": self.name,
+            "status": self.status,
+            "detail": self.detail,
+            "hint": self.hint,
+            "milliseconds": self.milliseconds,
+        }
+
+
+def all_checks(env: Mapping[str, str], names: Sequence[str] | None = None) -> list[Check]:
+    """The environment, then every harness (or those of ``names``) that is there or wired."""
+    layout = Layout.of(env)
+    found = list(runtime_checks(layout))
+    try:
+        manifest = Manifest.load(layout.data)
+    except SuiteError as error:
+        found.append(Check("install: manifest", FAIL, error.message, error.hint))
+        manifest = Manifest(layout.data)
+    wired_any = False
+    for harness in HARNESSES:
+        if names is not None and harness.name not in names:
+            continue
+        wired = is_wired(harness, env, manifest)
+        if not harness.present(env) and not wired and names is None:
+            continue
+        wired_any = wired_any or wired
+        found += harness_checks(harness, env, layout, manifest)
+    if not wired_any:
+        found.append(Check("harnesses", WARN, "no harness is wired", _INSTALL))
+    return found
+
+
+def runtime_checks(layout: Layout) -> Iterator[Check]:
+    """The environment and the launchers that point to it."""
+    current = os.path.join(layout.data, "current")
+    if not os.path.exists(os.path.join(current, ".complete")):
+        yield Check("install: environment", FAIL, f"there is none in {layout.data}", _INSTALL)
+        return
+    version = os.path.basename(os.path.realpath(current))
+    python = os.path.join(current, "bin", "python")
+    try:
+        done = subprocess.run([python, "-IS", "-c", "import sys; print(sys.version.split()[0])"],
+                              capture_output=True, check=True, stdin=subprocess.DEVNULL)  # fmt: skip
+        yield Check("install: environment", OK, f"{version}, Python {done.stdout.decode().strip()}")
+    except (OSError, subprocess.CalledProcessError) as error:
+        yield Check("install: environment", FAIL, f"its Python does not run ({error})", _INSTALL)
+    paths = [os.path.join(layout.bin, name) for name in launchers.COMMANDS]
+    paths += [os.path.join(layout.hooks, n) for n in (*launchers.PYTHON_HOOKS, *launchers.SHELL_HOOKS)]
+    missing, foreign, old = [], [], []
+    for path in paths:
+        data = _read(path)
+        if data is None:
+            missing.append(path)
+        elif not launchers.is_ours(data):
+            foreign.append(path)
+        elif f"/versions/{version}/".encode() not in data:
+            old.append(path)
+    for what, some in (("missing", missing), ("not the suite's", foreign), ("of another version", old)):
+        if some:
+            yield Check("install: launchers", FAIL, f"{what}: {', '.join(some)}", _INSTALL)
+    if not (missing or foreign or old):
+        yield Check("install: launchers", OK, f"{len(paths)} in {layout.bin} and {layout.hooks}")
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return changes.read(path)[0]
+    except changes.Unusable:
+        return None
+
+
+def _configuration(harness: Harness, env: Mapping[str, str], manifest: Manifest) -> str:
+    try:
+        return wiring.config_path(harness, env, manifest)
+    except SuiteError:
+        return harness.config(env)
+
+
+def is_wired(harness: Harness, env: Mapping[str, str], manifest: Manifest) -> bool:
+    """Whether the harness's configuration holds anything of the suite."""
+    data = _read(_configuration(harness, env, manifest))
+    return data is not None and adapters.MARKER.encode() in data
+
+
+def harness_checks(
+    harness: Harness, env: Mapping[str, str], layout: Layout, manifest: Manifest
+) -> Iterator[Check]:
+    """Installed, wired, allowed, trusted, running."""
+    executable = harness.executable(env)
+    where = executable or f"not on PATH, but {harness.directory(env)} is there"
+    if executable is None and not os.path.isdir(harness.directory(env)):
+        where = "not found"
+    yield Check(f"{harness.name}: installed", OK if where != "not found" else WARN, where)
+    wired = _wired(harness, env, layout, manifest)
+    yield wired
+    if wired.status == FAIL or not is_wired(harness, env, manifest):
+        return
+    yield from _allowed(harness, env)
+    if harness.name == "codex":
+        yield _trusted(env, layout)
+    yield from _hooks_run(harness, env, layout)
+
+
+def _wired(harness: Harness, env: Mapping[str, str], layout: Layout, manifest: Manifest) -> Check:
+    name, hint = f"{harness.name}: wired", f"{_INSTALL} --harness {harness.name}"
+    path = _configuration(harness, env, manifest)
+    try:
+        data = changes.read(path)[0]
+        if data is None or adapters.MARKER.encode() not in data:
+            return Check(name, WARN, f"no hooks of the suite in {path}", hint)
+        if harness.kind == "own":
+            same = data == wiring.own_file(harness, layout.hooks)
+            return Check(
+                name,
+                OK if same else FAIL,
+                path if same else f"{path} is not this version's",
+                hint * (not same),
+            )
+        wanted = adapters.load(harness.template, layout.hooks)["hooks"]
+        reader = toml_edit.entries if path.endswith(".toml") else json_edit.entries
+        found = reader(data, wiring.MARKER)
+    except SuiteError as error:
+        return Check(name, FAIL, f"{path}: {error.message}", error.hint or "mend the file")
+    if found == wanted:
+        return Check(name, OK, f"{path}: {', '.join(wanted)}")
+    missing = [event for event in wanted if event not in found]
+    what = f"no hook for {', '.join(missing)}" if missing else "its hooks are not this version's"
+    return Check(name, FAIL, f"{path}: {what}", hint)
+
+
+def _allowed(harness: Harness, env: Mapping[str, str]) -> Iterator[Check]:
+    """Switches by which a harness's user turns all hooks off, and files it refuses."""
+    path = harness.config(env)
+    name = f"{harness.name}: allowed"
+    if harness.name == "cursor" and os.path.realpath(path) != os.path.abspath(path):
+        yield Check(
+            name,
+            FAIL,
+            f"Cursor refuses {path}: it is reached through a symbolic link",
+            "make it a plain file",
+        )
+    try:
+        value = loads((_read(path) or b"{}").decode("utf-8", "replace").removeprefix(json_edit.BOM))
+    except NotJson:
+        return
+    if not isinstance(value, dict):
+        return
+    switched_off = harness.name == "claude" and value.get("disableAllHooks") is True
+    if harness.name == "gemini":
+        config = value.get("hooksConfig")
+        switched_off = isinstance(config, dict) and config.get("enabled") is False
+    if switched_off:
+        yield Check(name, FAIL, f"{path} turns all hooks off", "turn them on there")
+
+
+def _trusted(env: Mapping[str, str], layout: Layout) -> Check:
+    name, hint = "codex: trusted", "review them in Codex with /hooks, or ./install.sh --trust-codex"
+    try:
+        hooks = codex_trust.ask(env, layout.home)
+    except SuiteError as error:
+        return Check(name, WARN, f"cannot be asked: {error.message}", hint)
+    untrusted = [hook.event for hook in hooks if not hook.trusted]
+    disabled = [hook.event for hook in hooks if not hook.enabled]
+    if not hooks:
+        return Check(name, FAIL, "Codex does not see the suite's hooks", "./install.sh --harness codex")
+    if untrusted:
+        return Check(name, FAIL, f"Codex skips untrusted hooks: {', '.join(untrusted)}", hint)
+    if disabled:
+        return Check(
+            name, FAIL, f"switched off in Codex: {', '.join(disabled)}", "switch them on with /hooks"
+        )
+    return Check(name, OK, f"{len(hooks)} hooks")
+
+
+# ---------------------------------------------------------------- running the hooks
+
+_EVENTS = {
+    "session_context.py": ("SessionStart", "sessionStart"),
+    "perturn_recall.py": ("UserPromptSubmit", "userPromptSubmitted"),
+    "worklog_dispatcher.sh": ("PostToolUse", "postToolUse"),
+}
+
+
+# Names that a harness has for the events above, where they are not Claude Code's.
+_SPELLED = {
+    "gemini": {"UserPromptSubmit": "BeforeAgent", "PostToolUse": "AfterTool"},
+    "cursor": {
+        "SessionStart": "sessionStart",
+        "UserPromptSubmit": "beforeSubmitPrompt",
+        "PostToolUse": "postToolUse",
+    },
+}
+
+
+def _payload(hook: str, harness: Harness, workspace: str) -> bytes:
+    """A payload such as the harness sends."""
+    event = _EVENTS[hook][0]
+    copilot = harness.name == "copilot"
+    payload: dict[str, Any] = {"cwd": workspace}
+    if copilot:
+        payload |= {"sessionId": "doctor-probe", "timestamp": 0}
+    else:
+        spelled = _SPELLED.get(harness.name, {}).get(event, event)
+        payload |= {"session_id": "doctor-probe", "hook_event_name": spelled}
+    if harness.name == "cursor":
+        payload |= {"conversation_id": "doctor-probe", "workspace_roots": [workspace]}
+    if event == "SessionStart":
+        payload["source"] = "new" if copilot else "startup"
+    elif event == "UserPromptSubmit":
+        payload["prompt"] = "is the memory of earlier sessions within reach of this prompt"
+    else:
+        names = (
+            ("toolName", "toolArgs", "toolResult")
+            if copilot
+            else ("tool_name", "tool_input", "tool_response")
+        )
+        payload |= dict(zip(names, ("Bash", {"command": "true"}, {"stdout": "", "stderr": ""}), strict=True))
+    return json.dumps(payload).encode()
+
+
+def _hooks_run(harness: Harness, env: Mapping[str, str], layout: Layout) -> Iterator[Check]:
+    base = tempfile.mkdtemp(prefix="agent-hook-suite-check-")
+    try:
+        workspace, specs = os.path.join(base, "workspace"), os.path.join(base, "specs")
+        os.mkdir(workspace, 0o700)
+        probe = {
+            **env,
+            "AGENT_MEMORY_SPEC_ROOT": specs,
+            "AGENT_MEMORY_MIRROR_ROOT": os.path.join(base, "mirror"),
+        }
+        for name in ("CLAUDE_PROJECT_DIR", "AGENT_HOOK_CONTEXT", "COPILOT_AGENT_SESSION_ID"):
+            probe.pop(name, None)
+        for hook in adapters.HOOKS:
+            yield _run_hook(hook, harness, probe, layout, workspace, specs)
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _run_hook(
+    hook: str, harness: Harness, env: Mapping[str, str], layout: Layout, workspace: str, specs: str
+) -> Check:
+    name = f"{harness.name}: {hook}"
+    argv = [os.path.join(layout.hooks, hook), "--harness", harness.name, wiring.MARKER]
+    if harness.name == "copilot":
+        argv[3:3] = ["--event", _EVENTS[hook][1]]
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            argv,
+            input=_payload(hook, harness, workspace),
+            capture_output=True,
+            env=dict(env),
+            cwd=workspace,
+            timeout=HOOK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(name, FAIL, f"does not run: {error}", _INSTALL)
+    took = round((time.monotonic() - began) * 1000)
+    complaint = _complaint(done)
+    if complaint:
+        return Check(name, FAIL, complaint, "see the error ledger: ,agent-memory doctor", took)
+    if hook == "worklog_dispatcher.sh":
+        recorded = _recorded(specs)
+        if recorded is None:
+            return Check(
+                name, FAIL, "returned, but the event is not in the worklog", ",agent-memory doctor", took
+            )
+    return Check(name, OK, f"runs in {took} ms", milliseconds=took)
+
+
+def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
+    """What is wrong with a hook's run, "" when nothing is."""
+    if done.returncode:
+        return f"ended with {done.returncode} instead of 0"
+    if done.stdout.strip():
+        try:
+            value = json.loads(done.stdout)
+        except ValueError:
+            return "its output is not one JSON object"
+        if not isinstance(value, dict):
+            return "its output is not one JSON object"
+    text = done.stderr.decode("utf-8", "replace").strip()
+    return f"complains: {text.splitlines()[0]}" if text else ""
+
+
+def _recorded(specs: str) -> str | None:
+    """The worklog that the background recorder has written, once it has."""
+    deadline = time.monotonic() + RECORD_SECONDS
+    while time.monotonic() < deadline:
+        for directory, _, names in os.walk(specs):
+            for name in names:
+                if name.endswith(".worklog.jsonl"):
+                    return os.path.join(directory, name)
+        time.sleep(0.02)
+    return None

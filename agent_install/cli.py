@@ -1,0 +1,207 @@
+"""``python -m agent_install``: what ``install.sh`` runs.
+
+Prints what it does, one line per file; ends with 0 when everything asked for is done, 1 when
+something was refused or failed (everything else is done all the same), 2 for usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+
+from agent_base.cli import Console, Parser
+from agent_base.cli import main as run_main
+from agent_base.errors import UsageError
+from agent_base.inert import terminal
+from agent_install import uninstall
+from agent_install.harnesses import BY_NAME
+from agent_install.install import Installer, Options, Plan, shown
+from agent_install.notes import after_install
+
+PROG = "install.sh"
+
+DESCRIPTION = """\
+Install the session memory and signed memory hooks for the coding agents on this machine.
+
+Makes an environment below ~/.local/share/agent-hook-suite, puts launchers into ~/.local/bin
+and ~/.agents/hooks, shell completion where bash, zsh and fish look for it, and merges hooks into
+the user-level configuration of every harness that is there, with a backup beside each changed
+file. Running it again upgrades, or changes nothing.
+"""
+
+EXAMPLES = """\
+examples:
+  ./install.sh                           every harness that is there
+  ./install.sh --dry-run                 only show what would change, as a diff
+  ./install.sh --harness claude,codex    only these two
+  ./install.sh --skill                   the skill file for agents, too
+  ./install.sh --status                  is everything in place, and do the hooks run?
+  ./install.sh --uninstall               take exactly that out again
+  ./install.sh --uninstall --purge       and remove all memory, after saying what
+  ./install.sh --demo                    try it in a throw-away folder; nothing is installed
+
+offline: PIP_NO_INDEX=1 PIP_FIND_LINKS=<directory of wheels> ./install.sh
+"""
+
+
+def parser(argv: Sequence[str]) -> Parser:
+    """The command line."""
+    result = Parser(prog=PROG, description=DESCRIPTION, epilog=EXAMPLES)
+    what = result.add_mutually_exclusive_group()
+    what.add_argument("--uninstall", action="store_true", help="remove exactly what was added")
+    what.add_argument("--status", action="store_true", help="check every harness; runs the hooks once")
+    what.add_argument(
+        "--trust-codex",
+        action="store_true",
+        help="store trust in the suite's hooks (no others) in Codex's config.toml, as its /hooks would",
+    )
+    result.add_argument(
+        "--harness",
+        action="append",
+        metavar="NAME",
+        help="only these (repeat or separate by commas): " + ", ".join(BY_NAME) + "; `none` wires none",
+    )
+    result.add_argument("--dry-run", action="store_true", help="print a diff, change nothing")
+    result.add_argument(
+        "--skill", action="store_true", help="install SKILL.md where the harnesses look for it"
+    )
+    result.add_argument(
+        "--force", action="store_true", help="replace files of others at the launchers' places"
+    )
+    result.add_argument("--purge", action="store_true", help="with --uninstall: remove the data, too")
+    result.add_argument("--json", action="store_true", help="with --status: as JSON")
+    result.add_argument("--source", default=_source(), help=argparse.SUPPRESS)
+    result.set_defaults(run=_run)
+    return result
+
+
+def _source() -> str:
+    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def _harnesses(values: Sequence[str] | None) -> list[str] | None:
+    if values is None:
+        return None
+    names = [name for value in values for name in value.split(",") if name]
+    unknown = [name for name in names if name not in BY_NAME and name != "none"]
+    if unknown:
+        raise UsageError(f"no such harness: {', '.join(unknown)}", "there are: " + ", ".join(BY_NAME))
+    return [name for name in names if name != "none"]
+
+
+def _run(args: argparse.Namespace, console: Console) -> int:
+    names = _harnesses(args.harness)
+    if args.purge and not args.uninstall:
+        raise UsageError("--purge goes with --uninstall")
+    if args.uninstall:
+        return _uninstall(args, names, console)
+    if args.status:
+        from agent_install.status import show
+
+        return show(console, names, as_json=args.json)
+    if args.trust_codex:
+        from agent_install.codex_trust import trust
+
+        return trust(console, dry_run=args.dry_run)
+    return _install(args, names, console)
+
+
+def _install(args: argparse.Namespace, names: list[str] | None, console: Console) -> int:
+    installer = Installer(Options(args.source, names, args.skill, args.force), console.env)
+    if args.dry_run:
+        plan = installer.plan()
+        if not installer.runtime.complete:
+            console.out(f"would make the environment {terminal(installer.runtime.directory)}")
+            console.out("would install shell completion for bash, zsh and fish (the commands print it)")
+        for text in shown(plan):
+            console.stdout.write(text)
+        return _report(plan, console, "nothing was changed (--dry-run)")
+
+    def say(text: str) -> None:
+        console.out(terminal(text))
+        console.stdout.flush()
+
+    plan = installer.run(say)
+    for change in plan.changes:
+        _say_change(console, change.before is None, change.after is None, change.path, change.backup)
+    if not plan.changes and not plan.refused:
+        console.out("everything is in place already; nothing was changed")
+    for line in after_install(installer, plan):
+        console.out(line)
+    return _report(plan, console, "")
+
+
+def _say_change(console: Console, new: bool, gone: bool, path: str, backup: bool) -> None:
+    verb = "removed " if gone else "made    " if new else "changed "
+    note = " (what it was is beside it)" if backup and not new else ""
+    console.out(f"{verb} {terminal(path)}{note}")
+
+
+def _report(plan: Plan, console: Console, last: str) -> int:
+    for error in plan.refused.values():
+        hint = f" ({error.hint})" if error.hint else ""
+        console.err(f"{PROG}: {terminal(error.message)}{terminal(hint)}")
+    if last:
+        console.out(last)
+    return 1 if plan.refused else 0
+
+
+def _uninstall(args: argparse.Namespace, names: list[str] | None, console: Console) -> int:
+    run = uninstall.Uninstaller(console.env, names)
+    if args.dry_run:
+        plan = run.plan()
+        for text in shown(plan):
+            console.stdout.write(text)
+        if names is None:
+            console.out(f"would remove the environment in {terminal(run.layout.data)}")
+        if args.purge:
+            _say_purge(console)
+        return _report(plan, console, "nothing was changed (--dry-run)")
+    if args.purge and names is not None:
+        raise UsageError("--purge removes everything; it does not go with --harness")
+    plan = run.run()
+    for change in plan.changes:
+        _say_change(console, False, change.after is None, change.path, change.backup)
+    if not plan.changes and not plan.refused:
+        console.out("nothing of the suite was found in any configuration")
+    code = _report(plan, console, "")
+    if args.purge and code == 0:
+        return _purge(console)
+    if names is None and code == 0:
+        kept = [path for path, _ in uninstall.data_directories(console.env) if os.path.lexists(path)]
+        for path in kept:
+            console.out(f"kept     {terminal(path)} (--uninstall --purge removes it)")
+    return code
+
+
+def _say_purge(console: Console) -> list[str]:
+    found = [(p, what) for p, what in uninstall.data_directories(console.env) if os.path.lexists(p)]
+    if not found:
+        console.out("there is no data to remove")
+    for path, what in found:
+        count, size = uninstall.size_of(path)
+        console.out(f"purge    {terminal(path)}: {what} ({count} files, {size} bytes)")
+    if found:
+        console.out("records in repositories (refs/hn/memory/*) belong to those and stay")
+    return [path for path, _ in found]
+
+
+def _purge(console: Console) -> int:
+    paths = _say_purge(console)
+    console.stdout.flush()
+    if paths and console.person():
+        console.stderr.write("Remove all of this for good? Type yes: ")
+        console.stderr.flush()
+        if console.stdin.readline().strip() != "yes":
+            console.out("nothing was removed")
+            return 1
+    for path in paths:
+        uninstall.purge(path)
+        console.out(f"removed  {terminal(path)}")
+    return 0
+
+
+def main(argv: list[str] | None = None, console: Console | None = None) -> int:
+    """Entry of ``python -m agent_install``."""
+    return run_main(PROG, parser, argv, console)

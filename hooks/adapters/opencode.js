@@ -1,0 +1,167 @@
+// agent-hook-suite: OpenCode plugin. Written by its installer, gone with `./install.sh --uninstall`.
+//
+// OpenCode has no command hooks, so this calls the suite's hooks from its plugin events. A throw in
+// `chat.message` would fail the prompt: everything is caught. What has to be remembered about a session
+// (start context given? compacted since? whose sub-agent?) is on disk, because a session outlives the process.
+import { spawn } from "node:child_process"
+import * as fs from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
+
+const START = "@session_context.py@"
+const PROMPT = "@perturn_recall.py@"
+const TOOL = "@worklog_dispatcher.sh@"
+const ARGUMENTS = ["--harness", "opencode", "--by=agent-hook-suite"]
+const START_MS = 10000
+const PROMPT_MS = 15000
+const TOOL_MS = 10000
+const LARGEST_OUTPUT = 1 << 20
+const KEEP_MS = 30 * 24 * 3600 * 1000
+
+const stateHome = process.env.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state")
+const directoryOfNotes = path.join(stateHome, "agent-hook-suite", "opencode")
+
+const noteFile = (id) => path.join(directoryOfNotes, `${String(id).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 120)}.json`)
+
+// {started, due, parent}: start context given; source of a start that is due; parent session.
+const readNote = (id) => {
+  try {
+    const note = JSON.parse(fs.readFileSync(noteFile(id), "utf8"))
+    return note && typeof note === "object" ? note : {}
+  } catch {
+    return {}
+  }
+}
+
+const writeNote = (id, changes) => {
+  const file = noteFile(id)
+  const temporary = `${file}.${process.pid}.tmp`
+  try {
+    fs.mkdirSync(directoryOfNotes, { recursive: true, mode: 0o700 })
+    fs.writeFileSync(temporary, JSON.stringify({ ...readNote(id), ...changes }), { mode: 0o600 })
+    fs.renameSync(temporary, file)
+  } catch {
+    // Without a note the next start is given once more; nothing is lost.
+  }
+}
+
+const forgetOldNotes = () => {
+  try {
+    for (const name of fs.readdirSync(directoryOfNotes)) {
+      const file = path.join(directoryOfNotes, name)
+      if (Date.now() - fs.statSync(file).mtimeMs > KEEP_MS) fs.unlinkSync(file)
+    }
+  } catch {
+    // There are none.
+  }
+}
+
+// What a hook prints on stdout, "" when it fails or takes too long; never rejects.
+const run = (hook, payload, milliseconds) =>
+  new Promise((resolve) => {
+    let out = ""
+    let timer
+    const finish = (text) => {
+      clearTimeout(timer)
+      resolve(text)
+    }
+    try {
+      const child = spawn(hook, ARGUMENTS, { stdio: ["pipe", "pipe", "ignore"] })
+      timer = setTimeout(() => {
+        child.kill("SIGKILL")
+        finish("")
+      }, milliseconds)
+      child.on("error", () => finish(""))
+      child.on("close", (code) => finish(code === 0 ? out : ""))
+      child.stdin.on("error", () => {})
+      child.stdout.on("error", () => {})
+      child.stdout.setEncoding("utf8")
+      child.stdout.on("data", (chunk) => {
+        if (out.length < LARGEST_OUTPUT) out += chunk
+      })
+      child.stdin.end(JSON.stringify(payload))
+    } catch {
+      finish("")
+    }
+  })
+
+const context = (out) => {
+  try {
+    const value = JSON.parse(out)
+    const text = value.additionalContext ?? value.additional_context ?? value.hookSpecificOutput?.additionalContext
+    return typeof text === "string" ? text : ""
+  } catch {
+    return ""
+  }
+}
+
+// Parts are kept in the order of their ids, which begin with a time: ours come right after the last one.
+const partAfter = (parts) => {
+  const last = parts.map((part) => /^prt_([0-9a-f]{12})/.exec(part?.id ?? "")?.[1] ?? "").sort().at(-1)
+  const stamp = last ? BigInt(`0x${last}`) : BigInt(Date.now()) * 0x1000n
+  const tail = Array.from({ length: 14 }, () => "0123456789abcdefghijklmnopqrstuvwxyz"[Math.floor(Math.random() * 36)])
+  return `prt_${BigInt.asUintN(48, stamp + 1n).toString(16).padStart(12, "0")}${tail.join("")}`
+}
+
+const guarded = (handler) => async (...given) => {
+  try {
+    await handler(...given)
+  } catch {
+    // A broken hook never breaks the agent; the hooks keep their own ledger of failures.
+  }
+}
+
+export const AgentHookSuite = async ({ directory, worktree } = {}) => {
+  const cwd = directory || worktree || process.cwd()
+  const failedCalls = new Set()
+  forgetOldNotes()
+
+  const record = (payload, sessionID) => run(TOOL, { ...payload, cwd, parentID: readNote(sessionID).parent }, TOOL_MS)
+
+  return {
+    event: guarded(async ({ event }) => {
+      const properties = event?.properties ?? {}
+      if (event?.type === "session.created") {
+        const parent = properties.info?.parentID
+        if (parent) writeNote(properties.info.id, { parent })
+      } else if (event?.type === "session.compacted") {
+        writeNote(properties.sessionID, { due: "compact" })
+      } else if (event?.type === "session.deleted") {
+        fs.rmSync(noteFile(properties.info?.id ?? properties.sessionID), { force: true })
+      } else if (event?.type === "message.part.updated") {
+        // A tool that fails has no other event; the part may be updated again afterwards.
+        const part = properties.part
+        if (part?.type !== "tool" || part.state?.status !== "error" || failedCalls.has(part.callID)) return
+        failedCalls.add(part.callID)
+        await record({ type: event.type, properties }, part.sessionID)
+      }
+    }),
+
+    "chat.message": guarded(async (input, output) => {
+      const id = input?.sessionID ?? output?.message?.sessionID
+      const messageID = output?.message?.id ?? input?.messageID
+      if (!id || !messageID || !Array.isArray(output?.parts)) return
+      const note = readNote(id)
+      if (note.parent) return // a sub-agent's prompt is not the user's
+      const source = note.due ?? (note.started ? "" : "startup")
+      const asked = { hook: "chat.message", input, output: { message: output.message, parts: [...output.parts] }, cwd }
+      const started = source
+        ? run(START, { hook_event_name: "SessionStart", session_id: id, source, cwd }, START_MS)
+        : Promise.resolve("")
+      // After compaction the start forgets what was recalled, so the recall waits for it.
+      const recall = source ? started.then(() => run(PROMPT, asked, PROMPT_MS)) : run(PROMPT, asked, PROMPT_MS)
+      const texts = [context(await started), context(await recall)]
+      for (const text of texts) {
+        if (!text) continue
+        const part = { id: partAfter(output.parts), sessionID: id, messageID, type: "text", text, synthetic: true }
+        output.parts.push(part)
+      }
+      if (source) writeNote(id, { started: true, due: undefined })
+    }),
+
+    "tool.execute.after": guarded(async (input, output) => {
+      const { title, output: text, metadata } = output ?? {}
+      await record({ hook: "tool.execute.after", input, output: { title, output: text, metadata } }, input?.sessionID)
+    }),
+  }
+}
