@@ -97,7 +97,7 @@ def test_a_cursor_of_impossible_base64_length_is_malformed() -> None:
         decode_cursor("A." + "0" * 64, QUERY)
 
 
-@pytest.mark.parametrize("spaces", [1, 2])
+@pytest.mark.parametrize("spaces", [0, 1])
 def test_spare_bits_at_the_end_of_the_base64_may_not_change(spaces: int) -> None:
     payload = f'{{"version":0,"queryDigest":"{QUERY}","lastMemoryId":"{LAST}"}}'.encode() + b" " * spaces
     assert len(payload) % 3  # so the last character has bits to spare
