@@ -430,6 +430,13 @@ def quoted(text: str) -> str:
     return '"' + terminal(text).replace('"', '\\"') + '"'
 
 
+def shown(text: str) -> str:
+    """A name or path for a terminal: controls escaped, backslashes as they are."""
+    from agent_base.inert import terminal
+
+    return terminal(text).replace("\\\\", "\\")
+
+
 def git_reason(err: bytes, status: int) -> str:
     """The first line that git wrote to stderr, made inert."""
     from agent_base.inert import terminal

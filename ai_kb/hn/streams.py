@@ -180,6 +180,35 @@ class _Chain:
         return entries if len(entries) == checkpoint.sequence else None
 
 
+def find_memory(
+    repo: Repository, reader: ObjectReader, identifier: str, prefixes: PrefixStore
+) -> VerifiedMemory | None:
+    """The memory with exactly this id, if a verified local or accepted stream holds it.
+
+    Verifies what is new in every stream and then looks the id up: the cost does not grow with the
+    length of streams whose prefix is known. Raises InvalidStream as ``collect`` does.
+    """
+    refs = repo.refs(*MEMORY_PREFIXES)
+    heads: list[Checkpoint | None] = []
+    sources = sources_of(refs)
+    for source, head in sources:
+        _tip(repo, reader, source, head, prefixes)
+        heads.append(prefixes.position(source, head))
+    if None in heads:  # nothing can be remembered here
+        return collect(repo, reader, refs=refs).memories.get(identifier)
+    for member in prefixes.find(identifier):
+        for (source, _), tip in zip(sources, heads, strict=True):
+            if (source.actor, source.stream) != (member.actor, member.stream):
+                continue
+            found = next(iter(reader.contents([member.payload_oid])))
+            if tip is not None and member.sequence <= tip.sequence and found is not None:
+                if memory_id(found[2]) == identifier:
+                    return VerifiedMemory(identifier, decode_envelope(found[2]), found[2])
+                prefixes.forget(source)
+                return collect(repo, reader, refs=refs).memories.get(identifier)
+    return None
+
+
 def timestamp_text(now: datetime) -> str:
     """``now`` as an envelope carries it: RFC 3339 in UTC, ``Z``, no trailing zeros in the fraction."""
     if now.utcoffset():
@@ -300,6 +329,7 @@ __all__ = [
     "advance",
     "append",
     "collect",
+    "find_memory",
     "is_remote_name",
     "is_stream_id",
     "memory_ref",
