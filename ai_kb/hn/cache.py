@@ -12,7 +12,7 @@ checks the evidence and anchors of the records about to be returned.
 
 The file lives below ``$XDG_CACHE_HOME`` (0700/0600, this user's own, no symlink), keyed by the
 repository's common directory. Deleting it, or finding it damaged or of another version,
-changes nothing but time. Where it cannot be written, the index is built in memory.
+changes nothing but time. Where it cannot be used, the index is built in memory.
 
 memory-v0, "Disposable local index" and "Bounded recall"; the protocol's own
 ``index-v0.json`` is ``index.py``.
@@ -20,18 +20,23 @@ memory-v0, "Disposable local index" and "Bounded recall"; the protocol's own
 
 from __future__ import annotations
 
-from agent_base.errors import SuiteError
+import os
+import time
 
-# What ``refs`` must hold: every memory stream and every collaboration chain, local and accepted.
-REF_PREFIXES = ("refs/hn/memory", "refs/hn/remotes", "refs/hn/actors")
+from agent_base.errors import SuiteError, UnsafePath
+from ai_kb.hn import cache_context, cache_file
+from ai_kb.hn.cache_index import Index, Judged
+from ai_kb.hn.cache_objects import arrived, relevant_refs, shallow_state
+from ai_kb.hn.cache_records import IndexedRecord
+from ai_kb.hn.gitstore import ObjectReader, Repository, configured_object_format, is_oid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Protocol
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol, TypeVar
 
-    from agent_base.gitproc import CatFile
+    T = TypeVar("T")
 
     class IndexExtension(Protocol):
         """Tables of a caller that live in the same file and change in the same transactions.
@@ -57,137 +62,314 @@ if TYPE_CHECKING:
             """
 
 
+__all__ = [
+    "REF_PREFIXES",
+    "Index",
+    "IndexUnavailable",
+    "IndexedRecord",
+    "Judged",
+    "ask",
+    "discard",
+    "locate",
+    "open_index",
+]
+
+# What ``refs`` must hold: every memory stream and every collaboration chain, local and accepted.
+REF_PREFIXES = ("refs/hn/memory", "refs/hn/remotes", "refs/hn/actors")
+
+# Seconds to wait for another process: a hook must not, a command may.
+_HOOK_WAIT = 0.25
+_COMMAND_WAIT = 60.0
+_CANNOT_WRITE = frozenset({"SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN"})
+
+
 class IndexUnavailable(SuiteError):
-    """The index could not be brought up to date in the time a hook has; what was verified is kept."""
+    """The index could not be brought up to date in the time there was; what was verified is kept."""
 
     code = "index-unavailable"
 
 
-class IndexedRecord:
-    """One verified record or supersede as the index holds it.
+# --- where ---------------------------------------------------------------------------------------
 
-    ``data`` is the JSON object of the record (kind, content, anchor, applicability, topics,
-    evidence, attemptOutcome?, handoff?) with topics and evidence in signed order.
+
+def locate(
+    path: str, env: Mapping[str, str], *, hook: bool = False, deadline: float | None = None
+) -> Repository | None:
+    """The repository that holds ``path`` (a work tree, something in it, or a bare repository), or None.
+
+    Without a process: it looks for ``.git`` upwards. Git itself has the last word, since it is asked
+    with ``-C`` (``safe.directory`` counts).
     """
-
-    __slots__ = ("actor", "data", "id", "number", "operation", "payload", "sequence", "stream", "timestamp")
-
-    number: int
-    id: str  # sha256:<64 hex>
-    actor: str
-    stream: str
-    sequence: int
-    timestamp: str  # as signed
-    operation: str
-    payload: bytes  # exact memory.json; hashing it gives id
-    data: dict[str, object]
-
-
-class Judged:
-    """A record with the judgments of one query commit and policy, for what is injected or listed."""
-
-    __slots__ = ("challengers", "lifecycle", "record", "trust")
-
-    record: IndexedRecord
-    lifecycle: str
-    trust: str
-    challengers: list[str]
+    directory = os.path.realpath(path)
+    while True:
+        git_dir = _git_dir(os.path.join(directory, ".git"))
+        if git_dir is not None:
+            break
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return None
+        directory = parent
+    common_dir = _common_dir(git_dir)
+    return Repository(
+        git_dir=git_dir,
+        common_dir=common_dir,
+        work_tree=directory,
+        object_format=configured_object_format(common_dir),
+        env=env,
+        hook=hook,
+        deadline=deadline,
+    )
 
 
-class Location:
-    """Where a repository is, found without starting git.
-
-    ``where`` are the arguments that select it for git: ``("-C", root)`` or ``("--git-dir", dir)``.
-    """
-
-    __slots__ = ("common_dir", "git_dir", "where")
-
-    def __init__(self, git_dir: str, common_dir: str, where: tuple[str, ...]) -> None:
-        self.git_dir = git_dir
-        self.common_dir = common_dir
-        self.where = where
+def _git_dir(path: str) -> str | None:
+    """The Git directory that ``.git`` is or names."""
+    if os.path.isdir(path):
+        return path if os.path.exists(os.path.join(path, "HEAD")) else None
+    line = _first_line(path)
+    if not line.startswith("gitdir: "):
+        return None
+    found = os.path.normpath(os.path.join(os.path.dirname(path), line[8:]))
+    return found if os.path.isdir(found) else None
 
 
-class Index:
-    """A current index, open for questions. A context manager; close it.
-
-    Bit sets are Python integers: bit ``n`` is the record with number ``n``.
-    """
-
-    conn: sqlite3.Connection
-    reader: CatFile
-    at_commit: str
-    policy_digest: str
-    policy_trusts: tuple[frozenset[str], frozenset[str]] | None  # actors, kinds; None: no memory section
-    fingerprint: str  # sourceFingerprint of the protocol
-
-    def __enter__(self) -> Index:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the file and the reader that this index started."""
-        raise NotImplementedError
-
-    def gate(
-        self,
-        *,
-        lifecycle: Iterable[str] = ("active",),
-        trust: Iterable[str] = ("qualified",),
-        topics: Iterable[str] = (),
-        kinds: Iterable[str] = (),
-        actors: Iterable[str] = (),
-        subject: str = "",
-        path: str = "",
-    ) -> int:
-        """Bit set of the records that are applicable, with resolved evidence, and pass the filters.
-
-        An empty filter filters nothing. The defaults are those of recall, and so of every injection.
-        """
-        raise NotImplementedError
-
-    def judged(self, numbers: Iterable[int], *, recheck: bool = True) -> list[Judged]:
-        """The records of ``numbers``, in that order, without those that fail a fresh look.
-
-        With ``recheck`` their anchors and ``git:`` evidence are asked of the repository again in one
-        batch; a record whose evidence or anchor is gone is left out. The payload is hashed against its id.
-        """
-        raise NotImplementedError
+def _common_dir(git_dir: str) -> str:
+    line = _first_line(os.path.join(git_dir, "commondir"))
+    return os.path.normpath(os.path.join(git_dir, line)) if line else git_dir
 
 
-def locate(path: str) -> Location | None:
-    """The repository that holds ``path`` (a work tree, something in it, or a bare repository), or None."""
-    raise NotImplementedError
+def _first_line(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.readline(4096)).rstrip("\n")
+    except OSError:
+        return ""
+
+
+# --- open ----------------------------------------------------------------------------------------
 
 
 def open_index(
-    location: Location,
+    repo: Repository,
     *,
-    env: Mapping[str, str],
     at: str = "HEAD",
-    hook: bool = False,
     extension: IndexExtension | None = None,
     refs: Mapping[str, str] | None = None,
-    reader: CatFile | None = None,
-    deadline: float | None = None,
+    reader: ObjectReader | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     workspace: str | None = None,
 ) -> Index:
     """The index of a repository, brought up to date.
 
     Args:
-        at: the query commit: a full commit id, ``HEAD``, or a full ref name.
-        hook: hardened git, only trusted cache directories (``workspace``), short waits for locks.
+        repo: with ``hook``: hardened git, short waits for locks, and ``repo.deadline`` counts.
+        at: the query commit: a full commit id, a revision, or a full ref name found in ``refs``.
         extension: a caller's tables, kept in step.
-        refs: answer of ``for_each_ref(where, REF_PREFIXES)`` when the caller has it already.
-        reader: a ``CatFile`` of the repository to share; the index starts its own when it needs one.
-        deadline: ``time.monotonic()`` value after which a hook gives up; what was verified is kept.
-        progress: called with a label, done, total, at most a few times a second.
+        refs: answer of ``repo.refs(*REF_PREFIXES)`` (and more) when the caller has it already.
+        reader: an ``ObjectReader`` of the repository to share; the index starts its own when it needs one.
+        progress: called with a label, done, total.
+        workspace: in a hook: cache directories inside it are not believed.
 
     Raises:
-        IndexUnavailable: the deadline passed, or another process held the file's lock until then.
+        IndexUnavailable: the deadline passed, or another process held the file until then.
         HnError: an invalid stream, an invalid policy, no such commit.
     """
-    raise NotImplementedError
+    own_reader = reader is None
+    if reader is None:
+        reader = repo.objects()
+        reader.start()  # git loads while for-each-ref runs
+    try:
+        if refs is None:
+            refs = repo.refs(*REF_PREFIXES)
+        commit = _query_commit(reader, at, refs)
+        opening = _Opening(repo, reader, refs, commit, extension, progress, own_reader)
+        return opening.index(cache_file.index_path(repo.common_dir, repo.env, workspace))
+    except BaseException:
+        if own_reader:
+            reader.close()
+        raise
+
+
+def ask(
+    repo: Repository, question: Callable[[Index], T], *, workspace: str | None = None, **options: object
+) -> T:
+    """``question`` of ``open_index(repo, …)``; once more from a new file when the old one is damaged."""
+    for last in (False, True):
+        index = open_index(repo, workspace=workspace, **options)  # type: ignore[arg-type]
+        try:
+            return question(index)
+        except Exception as error:
+            if last or not cache_file.is_damage(error):
+                raise
+        finally:
+            index.close()
+        discard(repo, workspace)
+    raise AssertionError("unreachable")
+
+
+def discard(repo: Repository, workspace: str | None = None) -> None:
+    """Remove the file of a repository's index; the next ``open_index`` makes it again."""
+    path = cache_file.index_path(repo.common_dir, repo.env, workspace)
+    if os.path.lexists(path):
+        with cache_file.writer_lock(path, _HOOK_WAIT if repo.hook else _COMMAND_WAIT):
+            cache_file.remove_file(path)
+
+
+def _query_commit(reader: ObjectReader, at: str, refs: Mapping[str, str]) -> str:
+    if is_oid(at, reader.hash_length):
+        return at
+    known = refs.get(at)
+    return known if known is not None else reader.resolve_commit(at)
+
+
+class _Opening:
+    """One attempt at a current index: as it is on disk, else refreshed, else in memory."""
+
+    def __init__(
+        self,
+        repo: Repository,
+        reader: ObjectReader,
+        refs: Mapping[str, str],
+        commit: str,
+        extension: IndexExtension | None,
+        progress: Callable[[str, int, int], None] | None,
+        own_reader: bool,
+    ) -> None:
+        self.repo = repo
+        self.reader = reader
+        self.refs = refs
+        self.commit = commit
+        self.extension = extension
+        self.progress = progress
+        self.own_reader = own_reader
+
+    def index(self, path: str) -> Index:
+        import sqlite3
+
+        try:
+            current = self._current(path)
+            return current if current is not None else self._refreshed(path)
+        except cache_file.DamagedIndex:
+            return self._remade(path)
+        except UnsafePath as error:
+            return self._in_memory(error.message)
+        except OSError as error:
+            return self._in_memory(f"{path!r}: {error.strerror}")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname.startswith(tuple(_CANNOT_WRITE)):
+                return self._in_memory(f"{path!r}: {error}")
+            raise self._busy() from error
+        except sqlite3.DatabaseError:
+            return self._remade(path)
+
+    def _busy(self) -> IndexUnavailable:
+        return IndexUnavailable(
+            "the private index is in use by another process; nothing was changed", "try again in a moment"
+        )
+
+    def _wait(self) -> float:
+        """Seconds that a lock may be waited for."""
+        wait = _HOOK_WAIT if self.repo.hook else _COMMAND_WAIT
+        if self.repo.deadline is not None:
+            wait = max(0.0, min(wait, self.repo.deadline - time.monotonic()))
+        return wait
+
+    def _current(self, path: str) -> Index | None:
+        """The index as it is on disk, if that is current."""
+        conn = cache_file.open_file(path, write=False, timeout=self._wait())
+        if conn is None:
+            return None
+        try:
+            conn.execute("BEGIN")
+            context = self._current_context(conn)
+        except BaseException:
+            conn.close()
+            raise
+        if context is None:
+            conn.close()
+            return None
+        return self._made(conn, context, path)
+
+    def _made(
+        self, conn: sqlite3.Connection, context: cache_context.Context, path: str, note: str = ""
+    ) -> Index:
+        return Index(
+            conn, self.repo, self.reader, self.refs, context, path, own_reader=self.own_reader, note=note
+        )
+
+    def _current_context(self, conn: sqlite3.Connection) -> cache_context.Context | None:
+        refs, shallow, next_number = conn.execute("SELECT refs, shallow, next FROM state").fetchone()
+        if refs != relevant_refs(self.refs) or shallow != shallow_state(self.repo):
+            return None
+        context = cache_context.find(conn, self.commit)
+        if context is None:
+            return None
+        if self.extension is not None:
+            row = conn.execute(
+                "SELECT version, upto FROM extension WHERE name = ?", (self.extension.name,)
+            ).fetchone()
+            if row != (self.extension.version, next_number):
+                return None
+        if conn.execute("SELECT 1 FROM unsettled LIMIT 1").fetchone():
+            return None
+        return None if arrived(conn, self.reader, hook=self.repo.hook) else context
+
+    def _refreshed(self, path: str) -> Index:
+        """The index after a refresh by this process, or by the one that it waited for."""
+        from agent_base.files import LockTimeout
+
+        cache_file.prepare_directory(path)
+        try:
+            with cache_file.writer_lock(path, self._wait()):
+                conn = cache_file.open_file(path, write=True, timeout=self._wait())
+                assert conn is not None
+                return self._refresh(conn, path)
+        except LockTimeout as error:
+            raise self._busy() from error
+
+    def _refresh(self, conn: sqlite3.Connection, path: str, note: str = "") -> Index:
+        from ai_kb.hn.cache_refresh import OutOfTime, Refresh
+
+        try:
+            refresh = Refresh(
+                conn,
+                self.repo,
+                self.reader,
+                self.refs,
+                extension=self.extension,
+                progress=self.progress,
+            )
+            refresh.run(self.commit)
+            conn.execute("PRAGMA query_only = 1")
+            conn.execute("BEGIN")
+            context = cache_context.find(conn, self.commit, just_updated=True)
+            assert context is not None
+            return self._made(conn, context, path, note)
+        except OutOfTime:
+            conn.close()
+            raise IndexUnavailable(
+                "the private index is not complete yet; what was verified is kept",
+                "run `hn memory index rebuild`, or wait for the next prompt",
+            ) from None
+        except BaseException:
+            conn.close()
+            raise
+
+    def _remade(self, path: str) -> Index:
+        """The index after the damaged file was removed; in memory when that does not help."""
+        from agent_base.files import LockTimeout
+
+        try:
+            with cache_file.writer_lock(path, self._wait()):
+                cache_file.remove_file(path)
+                conn = cache_file.open_file(path, write=True, timeout=self._wait())
+                assert conn is not None
+                return self._refresh(conn, path)
+        except LockTimeout as error:
+            raise self._busy() from error
+        except OSError as error:
+            return self._in_memory(f"{path!r}: {error.strerror}")
+
+    def _in_memory(self, why: str) -> Index:
+        conn = cache_file.connect(":memory:", write=True, timeout=0, fresh=True)
+        assert conn is not None
+        return self._refresh(conn, "", f"the private index is kept in memory only: {why}")

@@ -1,0 +1,192 @@
+"""The file of the private index: where it is, whether it may be used, its tables.
+
+One SQLite file per repository below ``$XDG_CACHE_HOME/agent-hook-suite/index``, named by a
+digest of the common directory's path. Directories 0700, files 0600, this user's own,
+no symlink: anything else is refused and the index is built in memory. A file that
+SQLite finds damaged, or of another schema, is removed and built again from Git.
+
+Writers hold a ``flock`` on a file beside it, and change the database in transactions
+(rollback journal, fsync before the commit counts): a killed process or a lost power supply
+leaves the state before or after, never between. A reader sees one state from its first
+question to its close.
+
+memory-v0, "Disposable local index".
+"""
+
+from __future__ import annotations
+
+import os
+
+from agent_base.env import SUITE, xdg
+from agent_base.errors import SuiteError, UnsafePath
+from agent_base.files import check_private, ensure_private_dir, locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Mapping
+
+SCHEMA = 1
+# Pages in memory (KiB, negative as SQLite wants it): bounds a reader and a writer.
+_READ_CACHE = -8192
+_WRITE_CACHE = -32768
+
+_TABLES = """
+CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1),
+    refs TEXT, events TEXT NOT NULL, shallow TEXT NOT NULL, next INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    change INTEGER NOT NULL);
+INSERT INTO state VALUES (1, NULL, '', '', 0, 0, 0);
+CREATE TABLE stream (sid INTEGER PRIMARY KEY, actor TEXT NOT NULL, stream TEXT NOT NULL,
+    UNIQUE (actor, stream));
+CREATE TABLE source (ref TEXT PRIMARY KEY, sid INTEGER NOT NULL, head TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entry (oid BLOB PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+CREATE INDEX entry_number ON entry (number);
+CREATE TABLE memory (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, sid INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, timestamp TEXT NOT NULL, operation TEXT NOT NULL, target BLOB,
+    kind TEXT, anchor INTEGER, lifecycle TEXT, evidence TEXT, anchored TEXT,
+    content_bytes INTEGER, data_bytes INTEGER, units INTEGER);
+CREATE INDEX memory_newest ON memory (timestamp DESC, id) WHERE kind IS NOT NULL;
+CREATE INDEX memory_stream ON memory (sid);
+CREATE INDEX memory_anchor ON memory (anchor, number) WHERE kind IS NOT NULL;
+CREATE INDEX memory_content ON memory (content_bytes) WHERE kind IS NOT NULL;
+CREATE TABLE payload (number INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE edge (target BLOB NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (target, source)) WITHOUT ROWID;
+CREATE TABLE need (value TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (value, number)) WITHOUT ROWID;
+CREATE TABLE missing (value TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE unsettled (number INTEGER PRIMARY KEY);
+CREATE TABLE event (id TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE anchor (number INTEGER PRIMARY KEY, oid TEXT NOT NULL UNIQUE);
+CREATE TABLE flag (key TEXT NOT NULL, block INTEGER NOT NULL, bits BLOB NOT NULL, PRIMARY KEY (key, block))
+    WITHOUT ROWID;
+CREATE TABLE block (block INTEGER PRIMARY KEY);
+CREATE TABLE posting (block INTEGER NOT NULL, key TEXT NOT NULL, bits BLOB NOT NULL, PRIMARY KEY (block, key))
+    WITHOUT ROWID;
+CREATE TABLE policy (digest TEXT PRIMARY KEY, actors TEXT, kinds TEXT) WITHOUT ROWID;
+CREATE TABLE context (id INTEGER PRIMARY KEY, oid TEXT NOT NULL UNIQUE, policy TEXT NOT NULL,
+    upto INTEGER NOT NULL, epoch INTEGER NOT NULL, used INTEGER NOT NULL);
+CREATE TABLE extension (name TEXT PRIMARY KEY, version INTEGER NOT NULL, upto INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE export (key TEXT PRIMARY KEY, digest TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class DamagedIndex(SuiteError):
+    """The file is no index of this schema, or SQLite finds it damaged; it can be made again."""
+
+    code = "damaged-index"
+
+
+def sha256_hex(data: bytes) -> str:
+    """SHA-256 in hex without OpenSSL's import time (3 ms); the same digest as hashlib's."""
+    try:
+        from _sha2 import sha256  # Python 3.12 and later
+    except ImportError:
+        try:
+            from _sha256 import sha256
+        except ImportError:
+            from hashlib import sha256
+    digest: str = sha256(data).hexdigest()
+    return digest
+
+
+def index_path(common_dir: str, env: Mapping[str, str], workspace: str | None) -> str:
+    """Where the index of the repository at ``common_dir`` is kept. ``workspace`` is given by hooks."""
+    key = sha256_hex(os.fsencode(os.path.realpath(common_dir)))[:32]
+    return os.path.join(xdg(env, "XDG_CACHE_HOME", workspace), SUITE, "index", key + ".sqlite")
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether ``error`` says that the file itself is at fault, and not a lock or the disk."""
+    if isinstance(error, DamagedIndex):
+        return True
+    import sqlite3
+
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+
+
+def writer_lock(path: str, timeout: float) -> locked:
+    """What a process holds while it changes the index at ``path``. Raises LockTimeout."""
+    return locked(path + ".lock", timeout=timeout)
+
+
+def prepare_directory(path: str) -> None:
+    """Make the directory of the index, or raise UnsafePath or OSError."""
+    directory = os.path.dirname(path)
+    ensure_private_dir(directory, below=os.path.dirname(directory))
+
+
+def open_file(path: str, *, write: bool, timeout: float) -> sqlite3.Connection | None:
+    """The database at ``path``; None where there is none and ``write`` is not asked.
+
+    Args:
+        timeout: seconds to wait for another process's lock.
+
+    Raises:
+        DamagedIndex: not an index of this schema. UnsafePath: not this user's own private file.
+        OSError: the directory or file cannot be read or made.
+    """
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        if not write:
+            return None
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        status = os.lstat(path)
+    check_private(path, status)
+    if status.st_mode & 0o077:
+        raise UnsafePath(f"{path!r} can be read by others; it was not used", f"chmod 600 {path}")
+    check_private(os.path.dirname(path), os.lstat(os.path.dirname(path)))
+    return connect(path, write=write, timeout=timeout, fresh=status.st_size == 0)
+
+
+def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> sqlite3.Connection | None:
+    """A connection with its tables, made where ``fresh``. ``path`` may be ``:memory:``."""
+    import sqlite3
+
+    conn = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        conn.execute(f"PRAGMA cache_size = {_WRITE_CACHE if write else _READ_CACHE}")
+        if write:
+            conn.execute("PRAGMA synchronous = FULL")
+            conn.execute("PRAGMA temp_store = MEMORY")
+        else:
+            conn.execute("PRAGMA query_only = 1")
+        (version,) = conn.execute("PRAGMA user_version").fetchone()
+        if version == 0 and write:
+            create_tables(conn)
+        elif version == 0 and fresh:
+            conn.close()
+            return None
+        elif version != SCHEMA:
+            raise DamagedIndex(f"{path!r} is an index of another version")
+    except sqlite3.OperationalError:
+        conn.close()
+        raise  # locked by another process, or the disk: not a reason to throw the file away
+    except sqlite3.DatabaseError as error:
+        conn.close()
+        raise DamagedIndex(f"{path!r} is damaged") from error
+    except BaseException:
+        conn.close()
+        raise
+    return conn
+
+
+def create_tables(conn: sqlite3.Connection) -> None:
+    """Make every table, in one transaction."""
+    conn.execute("BEGIN IMMEDIATE")
+    (version,) = conn.execute("PRAGMA user_version").fetchone()
+    if version == 0:
+        for statement in _TABLES.split(";\n"):
+            if statement.strip():
+                conn.execute(statement)
+        conn.execute(f"PRAGMA user_version = {SCHEMA}")
+    conn.execute("COMMIT")
+
+
+def remove_file(path: str) -> None:
+    """Remove the database, then what SQLite keeps beside it. The caller holds the lock.
+
+    In this order: a journal without its database is ignored, a database without its journal is not.
+    """
+    for name in (path, path + "-journal", path + "-wal", path + "-shm"):
+        if os.path.lexists(name):
+            os.unlink(name)

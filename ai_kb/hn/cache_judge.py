@@ -1,0 +1,221 @@
+"""What the rest of the repository says about the records of the private index.
+
+Lifecycle comes from the edges in the index, evidence and anchors from the objects, events
+and memories that are there. The functions that decide are those of ``projection``; this
+module finds out which records to ask them about, and answers their questions in bulk:
+one round trip of ``git cat-file`` for a batch, whatever its size.
+
+What is missing is remembered, and asked for again whenever the index is opened: a fetch
+can bring it. What was there is asked for again only for the records about to be shown.
+"""
+
+from __future__ import annotations
+
+from ai_kb.hn import cache_bits as bits
+from ai_kb.hn.cache_objects import ANCHOR, GIT
+from ai_kb.hn.cache_records import IndexedRecord, load, raw_id
+from ai_kb.hn.envelope_codec import read_record
+from ai_kb.hn.projection import (
+    ANCHOR_MISSING,
+    MISSING,
+    anchor_state,
+    evidence_class,
+    evidence_details,
+    lifecycle_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+    from ai_kb.hn.envelope_types import Record
+    from ai_kb.hn.gitstore import ObjectReader
+
+# Object types remembered during one refresh; more are forgotten together.
+_REMEMBERED = 200_000
+
+
+class StoredFacts:
+    """``projection.Facts`` from the index and one ``cat-file``; ``prefetch`` saves round trips."""
+
+    def __init__(self, conn: sqlite3.Connection, reader: ObjectReader) -> None:
+        self._conn = conn
+        self._reader = reader
+        self._types: dict[str, str | None] = {}
+        self._paths: dict[tuple[str, str], str | None] = {}
+
+    def prefetch(self, records: Iterable[Record]) -> None:
+        """Look up every object that judging ``records`` will ask for."""
+        if len(self._types) > _REMEMBERED:
+            self._types = {}
+        wanted: dict[str, None] = {}
+        places: dict[str, dict[str, None]] = {}
+        for record in records:
+            wanted[record.anchor.commit] = None
+            for value in record.evidence:
+                if value.startswith(GIT):
+                    wanted[value[4:]] = None
+            for entry in record.anchor.paths:
+                places.setdefault(record.anchor.commit, {})[entry.path] = None
+        self._look_up([oid for oid in wanted if oid not in self._types])
+        self._paths = {}
+        for commit, paths in places.items():
+            if self._types.get(commit) == "commit":
+                found = self._reader.path_blobs(commit, list(paths))
+                self._paths.update(zip(((commit, path) for path in paths), found, strict=True))
+
+    def _look_up(self, oids: Sequence[str]) -> None:
+        self._types.update(zip(oids, self._reader.types(oids), strict=True))
+
+    def object_type(self, oid: str) -> str | None:
+        if oid not in self._types:
+            self._look_up([oid])
+        return self._types[oid]
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool | None:
+        raise NotImplementedError("ancestry is a matter of a query commit: cache_context")
+
+    def path_blob(self, commit: str, path: str) -> str | None:
+        if (commit, path) not in self._paths:
+            self._paths[commit, path] = self._reader.path_blobs(commit, [path])[0]
+        return self._paths[commit, path]
+
+    def event_known(self, event_id: str) -> bool:
+        return self._conn.execute("SELECT 1 FROM event WHERE id = ?", (event_id,)).fetchone() is not None
+
+    def memory_known(self, memory_id: str) -> bool:
+        found = self._conn.execute("SELECT 1 FROM memory WHERE id = ?", (raw_id(memory_id),))
+        return found.fetchone() is not None
+
+
+def relations(conn: sqlite3.Connection, raw: bytes, number: int) -> tuple[list[str], list[str], list[str]]:
+    """(successors, retractions, challengers) of the record with id ``raw``: the edges that count.
+
+    The rules are those of ``projection.relate``, whose target exists and is a record.
+    """
+    found: dict[str, list[str]] = {"supersede": [], "retract": [], "challenge": []}
+    rows = conn.execute(
+        "SELECT m.id, m.operation, m.number, s.actor, t.actor FROM edge e"
+        " JOIN memory m ON m.number = e.source JOIN stream s ON s.sid = m.sid"
+        " JOIN memory n ON n.number = ? JOIN stream t ON t.sid = n.sid WHERE e.target = ?",
+        (number, raw),
+    )
+    for source, operation, source_number, actor, owner in rows:
+        if source_number == number or (operation != "challenge" and actor != owner):
+            continue
+        found[operation].append("sha256:" + source.hex())
+    return found["supersede"], found["retract"], found["challenge"]
+
+
+def _lifecycle(conn: sqlite3.Connection, number: int) -> str:
+    raw, operation, target = conn.execute(
+        "SELECT id, operation, target FROM memory WHERE number = ?", (number,)
+    ).fetchone()
+    missing = operation == "supersede" and (
+        conn.execute("SELECT 1 FROM memory WHERE id = ?", (target,)).fetchone() is None
+    )
+    successors, retractions, _ = relations(conn, raw, number)
+    return lifecycle_of(missing, successors, retractions)
+
+
+def affected_by(conn: sqlite3.Connection, numbers: Iterable[int]) -> tuple[set[int], set[int]]:
+    """Records whose (lifecycle, evidence) may change: the memories ``numbers`` have come, or are to go."""
+    lifecycles: set[int] = set()
+    evidence: set[int] = set()
+    for number in numbers:
+        raw, target, kind = conn.execute(
+            "SELECT id, target, kind FROM memory WHERE number = ?", (number,)
+        ).fetchone()
+        if kind is not None:
+            lifecycles.add(number)
+            evidence.add(number)
+        if target is not None:
+            rows = conn.execute("SELECT number FROM memory WHERE id = ? AND kind IS NOT NULL", (target,))
+            lifecycles.update(found for (found,) in rows)
+        rows = conn.execute(
+            "SELECT m.number FROM edge e JOIN memory m ON m.number = e.source"
+            " WHERE e.target = ? AND m.kind IS NOT NULL",
+            (raw,),
+        )
+        lifecycles.update(found for (found,) in rows)
+        rows = conn.execute("SELECT number FROM need WHERE value = ?", (f"memory:sha256:{raw.hex()}",))
+        evidence.update(found for (found,) in rows)
+    return lifecycles, evidence
+
+
+def judge_lifecycles(conn: sqlite3.Connection, staged: bits.Staged, numbers: Iterable[int]) -> None:
+    """Bring the lifecycle of ``numbers`` up to date."""
+    for number in sorted(numbers):
+        _set(conn, staged, number, "lifecycle", bits.LIFECYCLE, _lifecycle(conn, number))
+
+
+def judge_objects(
+    conn: sqlite3.Connection,
+    staged: bits.Staged,
+    facts: StoredFacts,
+    records: Sequence[IndexedRecord],
+) -> bool:
+    """Bring evidence and anchor of ``records`` up to date. Says whether the anchor of one that was there
+    before changed: then what was computed for query commits no longer holds."""
+    read = [(record, read_record(record.data)) for record in records]
+    facts.prefetch(record for _, record in read)
+    moved = False
+    for indexed, record in read:
+        details = evidence_details(indexed.id, record.evidence, facts)
+        _set(conn, staged, indexed.number, "evidence", bits.EVIDENCE, evidence_class(details))
+        state = anchor_state(record.anchor, facts)
+        before = _set(conn, staged, indexed.number, "anchored", bits.ANCHORED, state)
+        moved = moved or before not in (None, state)
+        gone = [
+            GIT + detail.requested for detail in details if detail.type == "git" and detail.status == MISSING
+        ]
+        if state == ANCHOR_MISSING:
+            if facts.object_type(record.anchor.commit) is None:
+                gone.append(ANCHOR + record.anchor.commit)
+            else:  # a tree on the way to a path; which one is not known, so the record is asked about again
+                conn.execute("INSERT OR IGNORE INTO unsettled VALUES (?)", (indexed.number,))
+        elif before == ANCHOR_MISSING:
+            conn.execute("DELETE FROM unsettled WHERE number = ?", (indexed.number,))
+        conn.executemany("INSERT OR IGNORE INTO missing VALUES (?)", [(value,) for value in gone])
+    return moved
+
+
+def _set(
+    conn: sqlite3.Connection, staged: bits.Staged, number: int, column: str, kind: str, value: str
+) -> str | None:
+    """Write one judgment where it changed; gives what it was."""
+    (before,) = conn.execute(f"SELECT {column} FROM memory WHERE number = ?", (number,)).fetchone()
+    if before != value:
+        conn.execute(f"UPDATE memory SET {column} = ? WHERE number = ?", (value, number))
+        if before is not None:
+            staged.remove(kind + before, number)
+        staged.add(kind + value, number)
+    return None if before is None else str(before)
+
+
+def waiting_for(conn: sqlite3.Connection, values: Iterable[str]) -> set[int]:
+    """Records that need one of the ``missing`` values."""
+    numbers: set[int] = set()
+    for value in values:
+        if value.startswith(ANCHOR):
+            row = conn.execute("SELECT number FROM anchor WHERE oid = ?", (value.removeprefix(ANCHOR),))
+            for (anchor,) in row.fetchall():
+                numbers.update(bits.members(bits.read(conn, bits.key_of(bits.ANCHOR, str(anchor)))))
+        else:
+            rows = conn.execute("SELECT number FROM need WHERE value = ?", (value,))
+            numbers.update(number for (number,) in rows)
+    return numbers
+
+
+def rejudge(
+    conn: sqlite3.Connection, staged: bits.Staged, facts: StoredFacts, numbers: Iterable[int]
+) -> bool:
+    """``judge_objects`` of records that are in the index already, in batches."""
+    ordered = sorted(numbers)
+    moved = False
+    for start in range(0, len(ordered), 1024):
+        batch = load(conn, ordered[start : start + 1024])
+        moved = judge_objects(conn, staged, facts, batch) or moved
+        staged.flush(conn)
+    return moved

@@ -1,0 +1,162 @@
+"""Verified memories as rows of the private index, and out of it again.
+
+Only what a memory says by itself is written here: fields, payload, edges, the sets
+it belongs to. What the rest of the repository says about it is ``cache_judge``.
+"""
+
+from __future__ import annotations
+
+from ai_kb.hn import cache_bits as bits
+from ai_kb.hn import canonical
+from ai_kb.hn.cache_records import IndexedRecord, load, raw_id
+from ai_kb.hn.rowjson import data_object, search_units
+from ai_kb.hn.tokens import index_tokens, indexed_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable
+
+    from ai_kb.hn.verification import Entry
+
+
+def static_keys(record: dict[str, object], actor: str, anchor: int) -> list[str]:
+    """The sets that a record belongs to by what it says: tokens, topics, paths, subject and so on."""
+    anchored = record["anchor"]
+    mode = record["applicability"]
+    assert isinstance(anchored, dict)
+    assert isinstance(mode, dict)
+    topics = record["topics"]
+    assert isinstance(topics, list)
+    keys = [bits.key_of(bits.TOKEN, t) for t in index_tokens(indexed_text(str(record["content"]), topics))]
+    keys.extend(bits.key_of(bits.TOPIC, topic) for topic in topics)
+    keys.extend(bits.key_of(bits.PATH, entry["path"]) for entry in anchored.get("paths", ()))
+    if anchored.get("subject"):
+        keys.append(bits.key_of(bits.SUBJECT, anchored["subject"]))
+    keys.append(bits.key_of(bits.KIND, str(record["kind"])))
+    keys.append(bits.key_of(bits.ACTOR, actor))
+    keys.append(bits.key_of(bits.MODE, mode["mode"]))
+    keys.append(bits.key_of(bits.ANCHOR, str(anchor)))
+    return keys
+
+
+def anchor_number(conn: sqlite3.Connection, commit: str) -> int:
+    """The number of an anchor commit, given out when it is first seen."""
+    row = conn.execute("SELECT number FROM anchor WHERE oid = ?", (commit,)).fetchone()
+    if row is None:
+        return conn.execute("INSERT INTO anchor (oid) VALUES (?)", (commit,)).lastrowid or 0
+    number: int = row[0]
+    return number
+
+
+def stream_number(conn: sqlite3.Connection, actor: str, stream: str) -> int:
+    """The number of a stream, given out when it is first seen."""
+    row = conn.execute("SELECT sid FROM stream WHERE actor = ? AND stream = ?", (actor, stream)).fetchone()
+    if row is None:
+        made = conn.execute("INSERT INTO stream (actor, stream) VALUES (?, ?)", (actor, stream))
+        return made.lastrowid or 0
+    number: int = row[0]
+    return number
+
+
+def insert(
+    conn: sqlite3.Connection, staged: bits.Staged, entries: Iterable[Entry], sid: int, number: int
+) -> tuple[list[int], list[IndexedRecord]]:
+    """Write ``entries`` of one stream from ``number`` on.
+
+    Returns:
+        (numbers of the memories that are new, those of them that are records). A memory that another
+        ref brought before keeps its number and gets another commit.
+    """
+    memories: list[tuple[object, ...]] = []
+    payloads: list[tuple[int, bytes]] = []
+    commits: list[tuple[bytes, int]] = []
+    edges: list[tuple[bytes, int]] = []
+    needs: list[tuple[str, int]] = []
+    new: list[int] = []
+    records: list[IndexedRecord] = []
+    for entry in entries:
+        memory = entry.memory
+        envelope = memory.envelope
+        raw = raw_id(memory.id)
+        known = conn.execute("SELECT number FROM memory WHERE id = ?", (raw,)).fetchone()
+        commits.append((bytes.fromhex(entry.commit), number if known is None else known[0]))
+        if known is not None:
+            continue
+        target = raw_id(envelope.target) if envelope.target else None
+        if target is not None:
+            edges.append((target, number))
+        columns: tuple[object, ...] = (None,) * 5
+        if envelope.record is not None:
+            record = IndexedRecord(
+                number,
+                memory.id,
+                envelope.actor,
+                envelope.stream,
+                envelope.sequence,
+                envelope.timestamp,
+                envelope.operation,
+                memory.payload,
+            )
+            data = record.data
+            anchor = anchor_number(conn, envelope.record.anchor.commit)
+            for key in static_keys(data, envelope.actor, anchor):
+                staged.add(key, number)
+            needs.extend((value, number) for value in envelope.record.evidence)
+            columns = (
+                envelope.record.kind,
+                anchor,
+                len(canonical.encode(envelope.record.content)),
+                len(canonical.encode(data_object(data, nulls=True))),
+                search_units(data),
+            )
+            records.append(record)
+        memories.append(
+            (
+                number,
+                raw,
+                sid,
+                envelope.sequence,
+                envelope.timestamp,
+                envelope.operation,
+                target,
+                *columns,
+            )
+        )
+        payloads.append((number, memory.payload))
+        new.append(number)
+        number += 1
+    conn.executemany(
+        "INSERT INTO memory (number, id, sid, sequence, timestamp, operation, target,"
+        " kind, anchor, content_bytes, data_bytes, units) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        memories,
+    )
+    conn.executemany("INSERT INTO payload VALUES (?, ?)", payloads)
+    conn.executemany("INSERT OR IGNORE INTO entry VALUES (?, ?)", commits)
+    conn.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?)", edges)
+    conn.executemany("INSERT OR IGNORE INTO need VALUES (?, ?)", needs)
+    return new, records
+
+
+def delete(conn: sqlite3.Connection, staged: bits.Staged, number: int) -> IndexedRecord | None:
+    """Take one memory out, with every set and edge it is in; gives it back when it was a record."""
+    row = conn.execute(
+        "SELECT id, target, anchor, lifecycle, evidence, anchored FROM memory WHERE number = ?", (number,)
+    ).fetchone()
+    _, target, anchor, lifecycle, evidence, anchored = row
+    record = next(iter(load(conn, [number])), None)
+    if record is not None:
+        keys = static_keys(record.data, record.actor, anchor)
+        keys += [bits.LIFECYCLE + lifecycle, bits.EVIDENCE + evidence, bits.ANCHORED + anchored]
+        for key in keys:
+            staged.remove(key, number)
+        values = record.data["evidence"]
+        assert isinstance(values, list)
+        conn.executemany(
+            "DELETE FROM need WHERE value = ? AND number = ?", [(value, number) for value in values]
+        )
+    if target is not None:
+        conn.execute("DELETE FROM edge WHERE target = ? AND source = ?", (target, number))
+    for table in ("memory", "payload", "entry", "unsettled"):
+        conn.execute(f"DELETE FROM {table} WHERE number = ?", (number,))
+    return record
