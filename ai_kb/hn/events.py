@@ -91,15 +91,18 @@ def verify_event(
     if value.get("actor") != actor:
         raise _reader.refuse("actor does not match the ref")
     try:
-        key = keys.decode_b64(str(value.get("publicKey", "")))
+        key = keys.decode_b64(_reader.text(value, "publicKey"))
     except ValueError as error:
         raise _reader.refuse("publicKey is invalid") from error
+    if len(key) != keys.PUBLIC_KEY_BYTES:
+        raise _reader.refuse("publicKey is invalid")
     if keys.actor_of(key) != actor:
         raise _reader.refuse("publicKey does not match the actor")
     # (3)
     if type(value.get("sequence")) is not int or value["sequence"] != sequence:
         raise _reader.refuse("sequence does not count from the event before")
-    if (value.get("previous") or "") != previous:
+    named = value.get("previous")
+    if ("" if named is None else named) != previous:
         raise _reader.refuse("previous does not name the event before")
     # (4)
     timestamp, kind = value.get("timestamp"), value.get("kind")
