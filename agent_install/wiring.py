@@ -55,6 +55,7 @@ def wire(harness: Harness, env: Mapping[str, str], hooks: str, manifest: Manifes
     path = config_path(harness, env, manifest)
     before, mode = read(path)
     owner = f"harness:{harness.name}"
+    after: bytes | None
     if harness.kind == "own":
         after = own_file(harness, hooks)
         if before is not None and adapters.MARKER.encode() not in before:
