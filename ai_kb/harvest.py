@@ -117,21 +117,17 @@ def harvest(
     return sorted(result, key=lambda c: c.known)
 
 
-def remember_line(candidate: Candidate, *, workspace: str = "", session_id: str = "") -> str:
-    """A ``,ai-kb remember`` line for a candidate that any POSIX shell reads back as it is."""
-    parts = [
-        ",ai-kb remember",
+def remember_options(candidate: Candidate) -> list[str]:
+    """Options of the ``,ai-kb remember`` that keeps a candidate, as words that any POSIX shell reads
+    back as they are."""
+    words = [
         shell.option("kind", candidate.kind),
         shell.option("title", candidate.title),
         shell.option("body", candidate.body),
     ]
     source = next((ref for ref in candidate.refs if is_source(ref)), None)
-    parts.extend(shell.option("source" if ref == source else "ref", ref) for ref in candidate.refs)
-    if workspace:
-        parts.append(shell.option("workspace", workspace))
-    if session_id:
-        parts.append(shell.option("session-id", session_id))
-    return " ".join(parts)
+    words.extend(shell.option("source" if ref == source else "ref", ref) for ref in candidate.refs)
+    return words
 
 
 def is_source(ref: str) -> bool:

@@ -1,0 +1,91 @@
+"""What the verbs of ``,ai-kb`` share: where a command works, and how it shows text."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+
+from agent_base import inert
+from agent_base.cli import Console
+from agent_base.errors import UsageError
+from agent_memory import workspace as places
+from agent_memory.topics import State
+from ai_kb import stores
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command works. ``session_key`` and ``session_id`` are ``""`` when it names no session."""
+
+    workspace: str
+    state: State
+    session_id: str
+    session_key: str
+
+
+def add_place(parser: argparse.ArgumentParser, *, store: bool = False) -> None:
+    """The options that say where a command works. Every command that is printed carries them."""
+    group = parser.add_argument_group("where")
+    group.add_argument("--workspace", metavar="DIR", help="the workspace (default: around this directory)")
+    group.add_argument("--session-id", metavar="ID", default="", help="the session, as its harness names it")
+    group.add_argument("--session-key", metavar="KEY", default="", help=argparse.SUPPRESS)
+    if store:
+        group.add_argument("--store", choices=stores.STORES, default="", help="only this store")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
+
+
+def place(args: argparse.Namespace, console: Console) -> Place:
+    """Where the command works. Raises UsageError for a workspace that is no directory."""
+    workspace = workspace_of(args.workspace, console)
+    session_id: str = args.session_id
+    key: str = args.session_key
+    if key and not places.is_bucket_name(places.session_topic(key)):
+        raise UsageError(f"{key[:80]!r} is no session key; nothing was changed", "use --session-id")
+    if not key and session_id:
+        key = places.session_key(session_id)
+    return Place(workspace, State.of(console.env, workspace, hook=False), session_id, key)
+
+
+def workspace_of(named: str | None, console: Console) -> str:
+    """The workspace: ``named``, or what is around the current directory."""
+    if named is None:
+        return places.resolve_workspace(None, console.env, console.cwd)
+    path = os.path.join(console.cwd, named)
+    if "\0" in path or not os.path.isdir(path):
+        raise UsageError(f"--workspace {named[:200]!r} is no directory; nothing was changed")
+    found = places.repository_of(path)
+    return os.path.realpath(path) if found is None else found[0]
+
+
+def say(console: Console, text: str) -> None:
+    """One line for a person, whatever ``text`` holds."""
+    console.out(shown(text))
+
+
+def shown(text: str) -> str:
+    """``text`` for one line of a terminal; a backslash stays one."""
+    return inert.terminal(text).replace("\\\\", "\\")
+
+
+def warn(console: Console, text: str) -> None:
+    """A warning on stderr, one line."""
+    console.err(f",ai-kb: warning: {shown(inert.clean_surrogates(' '.join(text.split())))}")
+
+
+def short(memory_id: str) -> str:
+    """The beginning of an id that a person may type."""
+    return memory_id.removeprefix("sha256:")[:12]
+
+
+def user_name(workspace: str, console: Console) -> str:
+    """Git's ``user.name`` as the workspace sees it, ``""`` when there is none."""
+    from agent_base import gitproc
+
+    arguments = ("config", "--get", "user.name")
+    status, out, _ = gitproc.run(("-C", workspace), arguments, env=console.env, hook=False)
+    return out.decode("utf-8", "replace").removesuffix("\n") if status == 0 else ""

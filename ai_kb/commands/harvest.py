@@ -1,0 +1,212 @@
+"""``,ai-kb harvest``: candidates for capsules from a session's worklog. Never writes a capsule."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from agent_base.cli import Console
+from agent_base.errors import SuiteError, UsageError
+from agent_memory import queue, worklog
+from agent_memory.layout import Commands
+from ai_kb import corpus, seen, stores
+from ai_kb.commands import _common
+from ai_kb.commands._common import Place
+from ai_kb.errors import KbError
+from ai_kb.harvest import LIMIT, MIN_REPEATS, Candidate, harvest, remember_options, shown
+from ai_kb.likeness import Known
+
+_DESCRIPTION = """\
+Read a worklog and propose what may be worth remembering: notes, failures that were fixed, errors that
+recur, commands that are run again and again. Pending events are recorded first; while some cannot be, or
+errors are open, the result is incomplete and the exit code is 1. Nothing is remembered: each candidate
+comes with a line that does it."""
+
+_EXAMPLES = """\
+examples:
+  ,ai-kb harvest --session-id "$SESSION"
+  ,ai-kb harvest --topic fix-retries --json
+  ,ai-kb harvest --worklog old.worklog.jsonl --min-repeats 5
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What a harvest found. ``pending`` and ``errors``: what keeps it from being complete."""
+
+    session_key: str
+    topic: str
+    worklog: str
+    entries: int
+    pending: int
+    errors: tuple[str, ...]
+    candidates: tuple[Candidate, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that happened is in the worklog."""
+        return not self.pending and not self.errors
+
+
+def add_worklog_options(parser: argparse.ArgumentParser) -> None:
+    """The options that pick a worklog and tune the detectors."""
+    parser.add_argument("--topic", default="", help="the worklog of this topic")
+    parser.add_argument("--worklog", metavar="FILE", default="", help="this worklog file")
+    parser.add_argument(
+        "--limit", type=_positive, default=LIMIT, help="at most so many (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--min-repeats",
+        type=_positive,
+        default=MIN_REPEATS,
+        help="how often an error or a command must come (default: %(default)s)",
+    )
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def add_parser(subparsers: Any) -> None:
+    """The parser of ``,ai-kb harvest``."""
+    parser = subparsers.add_parser(
+        "harvest",
+        help="candidates for capsules from a session's worklog",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+    )
+    add_worklog_options(parser)
+    _common.add_json(parser)
+    _common.add_place(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Show the candidates; 1 while pending or error state remains."""
+    place = _common.place(args, console)
+    found = collect(args, place, console)
+    if args.json:
+        console.json(as_json(found))
+    else:
+        _show(found, console)
+    return 0 if found.complete else 1
+
+
+def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest:
+    """Flush, read the worklog, and run the detectors."""
+    topic, path = _worklog(args, place, console)
+    pending, errors = _flush(args, place)
+    entries = worklog.read(path)
+    known, recalled = _known(place, console)
+    commands = Commands(place.workspace, place.session_id)
+    candidates = harvest(
+        entries,
+        workspace=place.workspace,
+        min_repeats=args.min_repeats,
+        known=known,
+        recalled=recalled,
+        command=lambda candidate: commands.knowledge("remember", *remember_options(candidate)),
+    )
+    return Harvest(
+        place.session_key, topic, path, len(entries), pending, errors, tuple(candidates[: args.limit])
+    )
+
+
+def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[str, str]:
+    """Topic and path of the worklog that is asked for."""
+    from agent_memory.workspace import is_bucket_name
+
+    if args.worklog:
+        if args.topic:
+            raise UsageError("--worklog and --topic exclude each other")
+        path = os.path.join(console.cwd, args.worklog)
+        if not os.path.isfile(path):
+            raise KbError(f"there is no worklog {args.worklog!r}")
+        return os.path.basename(path).removesuffix(worklog.SUFFIX), path
+    state = place.state
+    state.exists()
+    if args.topic:
+        if not is_bucket_name(args.topic):
+            raise UsageError(f"{args.topic[:80]!r} is no topic name", ",agent-memory list shows the topics")
+        return args.topic, state.worklog_path(args.topic)
+    if place.session_key:
+        topic = state.topic_of_session(place.session_key)[0]
+    else:
+        topic = state.topic_of_command()[0]
+    return topic, state.worklog_path(topic)
+
+
+def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]]:
+    """Record what is pending: of the session, or of all when none is named."""
+    if args.worklog or not place.state.exists():
+        return 0, ()
+    result = queue.flush(place.state.spec_dir, place.session_key or None, timeout=10)
+    return result.pending, result.errors
+
+
+def _known(place: Place, console: Console) -> tuple[list[Known], list[tuple[str, str]]]:
+    """What the stores hold, and of that what was injected into this session."""
+    known: list[Known] = []
+    for store in stores.stores(place.workspace, console.env):
+        try:
+            known += corpus.known([corpus.read_store(store, sources=False)])
+        except SuiteError as error:
+            _common.warn(console, f"the {store.described} could not be read: {error.message}")
+    if not place.session_key:
+        return known, []
+    injected = set(seen.seen_ids(place.state.spec_dir, place.session_key))
+    return known, [(k.title, k.body) for k in known if k.id in injected]
+
+
+def as_json(found: Harvest) -> dict[str, object]:
+    """The harvest as scripts read it."""
+    return {
+        "session_key": found.session_key,
+        "topic": found.topic,
+        "worklog": found.worklog,
+        "entries": found.entries,
+        "pending": found.pending,
+        "errors": list(found.errors),
+        "candidates": [
+            {
+                "detector": c.detector,
+                "kind": c.kind,
+                "title": c.title,
+                "body": c.body,
+                "refs": list(c.refs),
+                "count": c.count,
+                "known": c.known,
+                "known_id": c.known_id or None,
+                "command": c.command,
+            }
+            for c in found.candidates
+        ],
+    }
+
+
+def _show(found: Harvest, console: Console) -> None:
+    _common.say(console, f"Topic {found.topic}: {found.entries} entries in {found.worklog}")
+    if not found.candidates:
+        console.out("Nothing to propose.")
+    for number, candidate in enumerate(found.candidates, 1):
+        console.out()
+        head, *rest = shown(candidate)
+        console.out(f"{number}. {head}")
+        for line in rest:
+            console.out(line)
+    report_incomplete(found, console)
+
+
+def report_incomplete(found: Harvest, console: Console) -> None:
+    """Say on stderr why a harvest is not complete."""
+    if found.pending:
+        _common.warn(console, f"{found.pending} events are not recorded yet, so this is incomplete")
+    for error in found.errors[:10]:
+        _common.warn(console, error)
+    if found.errors:
+        _common.warn(console, "see `,agent-memory doctor`; until then harvest ends with 1")
