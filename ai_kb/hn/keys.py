@@ -11,7 +11,8 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 
 from ai_kb.hn.errors import InvalidSignature
 
@@ -84,12 +85,19 @@ def sign(private_key: bytes, payload: bytes) -> bytes:
 
 def verify(public_key: bytes, payload: bytes, signature: bytes) -> None:
     """Raise InvalidSignature unless ``signature`` verifies over ``payload`` under a strong ``public_key``."""
+    if len(signature) != SIGNATURE_BYTES or len(public_key) != PUBLIC_KEY_BYTES or is_weak(public_key):
+        raise InvalidSignature("invalid memory signature")
+    open_signed, bad_signature = _verifier()
+    try:
+        open_signed(signature + payload, public_key)
+    except bad_signature as error:
+        raise InvalidSignature("invalid memory signature") from error
+
+
+@cache
+def _verifier() -> tuple[Callable[[bytes, bytes], bytes], type[Exception]]:
+    """libsodium's crypto_sign_open and what it raises. Imported once, when first needed."""
     from nacl.bindings import crypto_sign_open
     from nacl.exceptions import BadSignatureError
 
-    if len(signature) != SIGNATURE_BYTES or len(public_key) != PUBLIC_KEY_BYTES or is_weak(public_key):
-        raise InvalidSignature("invalid memory signature")
-    try:
-        crypto_sign_open(signature + payload, public_key)
-    except BadSignatureError as error:
-        raise InvalidSignature("invalid memory signature") from error
+    return crypto_sign_open, BadSignatureError

@@ -56,13 +56,11 @@ class Reader:
         return value
 
     def _object(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        value = dict(pairs)
-        if len(value) < len(pairs):
-            seen: set[str] = set()
-            for name, _ in pairs:
-                if name in seen:
-                    raise self.refuse(f"duplicate JSON field{self._quoted(name)}")
-                seen.add(name)
+        value: dict[str, object] = {}
+        for name, entry in pairs:
+            if name in value:
+                raise self.refuse(f"duplicate JSON field{self._quoted(name)}")
+            value[name] = entry
         return value
 
     def _constant(self, _name: str) -> object:

@@ -25,6 +25,8 @@ _lower: dict[int, int] = {}
 
 
 def _load() -> None:
+    if _ranges:
+        return
     import json
 
     with open(_TABLES, encoding="ascii") as file:
@@ -38,16 +40,14 @@ def is_letter_or_number(code: int) -> bool:
     """Whether the code point is of a category L* or N*."""
     from bisect import bisect_right
 
-    if not _ranges:
-        _load()
+    _load()
     at = bisect_right(_starts, code) - 1
     return at >= 0 and code <= _ranges[at][1]
 
 
 def lower_code(code: int) -> int:
     """The simple lowercase mapping of a code point (U+0130 gives ``i``)."""
-    if not _ranges:
-        _load()
+    _load()
     return _lower.get(code, code)
 
 
@@ -55,8 +55,7 @@ def lower(text: str) -> str:
     """``text`` with every character lowercased on its own: no final sigma, no growth."""
     if text.isascii():
         return text.lower()
-    if not _ranges:
-        _load()
+    _load()
     return text.translate(_lower)
 
 
