@@ -33,7 +33,7 @@ MESSAGE_LIMIT = 600
 LOCK_TIMEOUT = 2.0
 
 # Kinds that are news, not trouble: they never make harvest refuse.
-_NOTICES = frozenset({"repaired", "dropped"})
+_NOTICES = frozenset({"repaired", "dropped", "deferred"})
 
 
 def add(

@@ -136,11 +136,10 @@ def normalise(data: bytes, harness: str | None = None, name: str | None = None) 
     event = Event(harness if harness in HARNESSES else "")
     payload = _decode(data)
     if payload is None:
+        text = data.decode("utf-8", "replace")
         event.raw_ok = False
-        event.name = name or ""
-        event.event = canonical_event(event.name)
-        event.output = data.decode("utf-8", "replace")
-        return event
+        payload = _salvaged(text)
+        event.output = text
     views = _views(payload)
     event.name = name or _name(payload)
     event.event = canonical_event(event.name)
@@ -149,7 +148,10 @@ def normalise(data: bytes, harness: str | None = None, name: str | None = None) 
         source = _text(views, "source")
         event.source = source if source in _SOURCES else "startup"
     _read_prompt(event, payload, views)
-    payload_tools.read_tool(event, payload, views)
+    if event.raw_ok:
+        payload_tools.read_tool(event, payload, views)
+    else:
+        event.tool_name = _text(views, *payload_tools.TOOL_NAME_KEYS)
     return event
 
 
@@ -159,6 +161,37 @@ def _decode(data: bytes) -> Json | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+# Of a payload that is no JSON (cut, or with a line before it) so much is looked for.
+_SALVAGED = (
+    *("hook_event_name", "conversation_id", "session_id", "sessionId", "sessionID", "parentAgentId"),
+    *("cwd", "tool_name", "toolName"),
+)
+_SALVAGE_LIMIT = 64 * 1024
+
+
+def _salvaged(text: str) -> Json:
+    """Who, where and what, from the beginning of a payload that is no JSON: a cut payload still
+    belongs to its session. Within a JSON string quotes are escaped, so nothing else looks like a key."""
+    found: dict[str, object] = {}
+    head = text[:_SALVAGE_LIMIT]
+    for name in _SALVAGED:
+        at = head.find(f'"{name}"')
+        colon = head[at + len(name) + 2 : at + len(name) + 12].lstrip() if at >= 0 else ""
+        if not colon.startswith(":"):
+            continue
+        start = head.find('"', at + len(name) + 2)
+        end = start + 1
+        while 0 < end < len(head) and head[end] != '"':
+            end += 2 if head[end] == "\\" else 1
+        try:
+            value = loads(head[start : end + 1])
+        except ValueError:
+            continue
+        if isinstance(value, str):
+            found[name] = value
+    return found
 
 
 def canonical_event(name: str) -> str:

@@ -63,7 +63,11 @@ _TRIGGERS = (
     "_pat",
 )
 _SHELL_NAMES = frozenset({"pwd", "oldpwd"})
-_NAME_LIMIT = 80
+_NAME_LIMIT = 60
+_TRAILER_LIMIT = 14
+_VALUE_LIMIT = 8192
+_JUDGED = 256  # characters of a value that are looked at to judge it
+_KEYWORDS = frozenset({"return", "raise", "pass", "continue", "break", "yield", "await", "print", "exit"})
 
 _PATTERNS: dict[str, Pattern[str]] = {}
 
@@ -74,10 +78,14 @@ def find(text: str, lowered: str) -> Iterator[Span]:
         return
     done = 0
     for match in _pattern("word", _WORD).finditer(text):
-        start = _name_start(text, match.start(), done)
+        if match.start() < done:
+            continue  # within a value that is gone already
         name_end = _name_end(text, match.end())
+        if name_end - match.end() > _TRAILER_LIMIT:
+            continue  # the noun is not at the end of the name
+        start = _name_start(text, match.start(), done)
         kind = _kind(text[start:name_end])
-        if kind is None:
+        if kind is None or text[max(0, start - 11) : start].lower() == "public key ":
             continue
         for value_start, value_end in _value(text, start, name_end, kind):
             done = value_end
@@ -116,7 +124,7 @@ def _name_start(text: str, at: int, floor: int) -> int:
 
 
 def _name_end(text: str, at: int) -> int:
-    limit = min(len(text), at + _NAME_LIMIT)
+    limit = min(len(text), at + _TRAILER_LIMIT + 1)
     while at < limit and (text[at].isalnum() or text[at] in "_-"):
         at += 1
     return at
@@ -147,12 +155,16 @@ def _kind(name: str) -> str | None:
     if name.lower().strip("-._") in _SHELL_NAMES:
         return None
     words = _words(name)
+    if "public" in words:
+        return None
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _TRAILERS):
         words.pop()
     if not words:
         return None
     noun, before = words[-1], words[-2] if len(words) > 1 else ""
     kind = _NOUNS.get(noun)
+    if words[-3:] == ["secret", "access", "key"]:
+        return "aws-secret-key"
     if kind is None:
         # PGPASSWORD, authtoken, mysecret: run together
         endings = [
@@ -170,60 +182,62 @@ def _kind(name: str) -> str | None:
 
 def _value(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, int]]:
     """Where the value begins and ends that is assigned to the name ``text[start:end]``."""
-    flag = text[start:end].startswith("-") and text[start - 1 : start] in (
-        "",
-        " ",
-        "\n",
-        '"',
-        "'",
-        "`",
-        "[",
-        "(",
-    )
-    match = _pattern("flag", _FLAGGED).match(text, end) if flag else None
+    name = text[start:end]
+    before = text[max(0, start - 4) : start]
+    flag = name.startswith("-") and (not before or before[-1] in " \n\t\"'`[(")
+    match = _pattern("flag", _FLAGGED).match(text, end) if flag or before == "ENV " else None
+    flagged = match is not None
     if match is None:
         match = _pattern("assigned", _ASSIGNED).match(text, end)
         if match is None:
             return
-    quote = match["quote"] or ""
     value_start = match.end()
-    if quote:
-        value_end = _closing(text, value_start, quote)
-        if value_end < 0:
-            quote, value_end = "", _bare_end(text, value_start)
-    else:
-        value_end = _bare_end(text, value_start)
+    value_end = _closing(text, value_start, match["quote"] or "")
+    quoted = value_end >= 0
+    if not quoted:
+        value_end = _bare(text, value_start, _JUDGED)
     value = text[value_start:value_end]
     if is_placeholder(value) or value.startswith("-"):
         return
-    if flag and match.re is _PATTERNS.get("flag"):
-        accepted = len(value) >= 4
-    elif quote:
+    shell = not flagged and match["sep"] == "=" and not match["space"] and not match["close"]
+    if flagged:
+        accepted = len(value) >= 3
+    elif shell and _is_variable(name, before):
+        accepted = len(value) >= 3 and (quoted or not _is_code(value, name))
+    elif quoted:
         accepted = _quoted_secret(value, kind)
     else:
-        shell = match["sep"] == "=" and not match["space"] and text[end : end + 1] == "="
-        accepted = _bare_secret(text, value, value_end, kind, shell)
+        accepted = _bare_secret(text, value, value_end, kind, name, shell)
     if accepted:
-        yield value_start, value_end
+        yield value_start, value_end if quoted else _bare(text, value_start, _VALUE_LIMIT)
+
+
+def _is_variable(name: str, before: str) -> bool:
+    """Whether a name is an environment variable's: upper case, or exported."""
+    return name.isupper() or before.endswith(("ort ", "env:"))
 
 
 def _closing(text: str, start: int, quote: str) -> int:
-    """End of a quoted value on the same line; -1 when it is not closed there."""
-    limit = min(len(text), start + 4000)
-    line_end = text.find("\n", start, limit)
-    return text.find(quote, start, limit if line_end < 0 else line_end)
+    """End of a quoted value on the same line; -1 when it is not quoted, or not closed there."""
+    if not quote:
+        return -1
+    limit = min(len(text), start + _VALUE_LIMIT)
+    end = text.find(quote, start, limit)
+    return end if end < 0 or text.find("\n", start, end) < 0 else -1
 
 
-def _bare_end(text: str, start: int) -> int:
-    limit = min(len(text), start + 4000)
-    end = start
-    while end < limit and not text[end].isspace() and text[end] not in "\"'`,;|&<>()[]{}\\":
-        end += 1
-    if end < limit and text[end] in "({[":
-        # a call, an index, a template: take it whole, so that it is judged as code
-        while end < limit and not text[end].isspace():
-            end += 1
+def _bare(text: str, start: int, limit: int) -> int:
+    """End of an unquoted value; a call, an index or a template is taken whole, to be judged as code."""
+    end = _end(text, "bare", r"[^\s\"'`,;|&<>()\[\]{}\\]*", start, limit)
+    if text[end : end + 1] in ("(", "[", "{"):
+        end = _end(text, "word end", r"\S*", end, limit)
     return end
+
+
+def _end(text: str, name: str, source: str, start: int, limit: int) -> int:
+    match = _pattern(name, source).match(text, start, min(len(text), start + limit))
+    assert match is not None
+    return match.end()
 
 
 def _quoted_secret(value: str, kind: str) -> bool:
@@ -232,17 +246,14 @@ def _quoted_secret(value: str, kind: str) -> bool:
     return len(value) >= 6 and " " not in value.strip() and not _is_plain_word(value)
 
 
-def _bare_secret(text: str, value: str, end: int, kind: str, shell: bool) -> bool:
-    if _is_code(value):
+def _bare_secret(text: str, value: str, end: int, kind: str, name: str, shell: bool) -> bool:
+    if _is_code(value, name):
         return False
-    if shell:  # NAME=value, as in a shell, a properties file or a connection string
+    if shell:  # name=value, as in a properties file, a form or a connection string
         minimum = 3 if kind == "password" else 6
         return len(value) >= minimum and not (kind != "password" and _is_count(value))
     if kind == "password":
-        if len(value) < 3:
-            return False
-        rest = text[end : end + 2]
-        return _ends_there(rest) or _looks_random(value, 6)
+        return len(value) >= 3 and (_ends_there(text[end : end + 2]) or _looks_random(value, 6))
     return _looks_random(value, 12) and not _is_count(value)
 
 
@@ -269,12 +280,16 @@ def _looks_random(value: str, minimum: int) -> bool:
     return len(value) >= minimum and any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
 
 
-def _is_code(value: str) -> bool:
-    """A call, an attribute, an index, a path or a URL: names a secret without being one."""
-    if any(char in value for char in "()[]{}") or value.startswith(
-        ("/", "./", "~/", "../", "http://", "https://")
-    ):
+def _is_code(value: str, name: str) -> bool:
+    """A call, an attribute, an index, a path, a URL, a keyword or another name: names a secret
+    without being one."""
+    if any(char in value for char in "()[]{}") or value in _KEYWORDS:
         return True
-    head = value.split(".", 1)[0]
-    dotted = "." in value and head.isidentifier() and all(p.isidentifier() for p in value.split("."))
-    return dotted and not any(char.isdigit() for char in value)
+    if value.startswith(("/", "./", "~/", "../", "http://", "https://")):
+        return True
+    if any(char.isdigit() for char in value):
+        return False
+    same = value.replace("-", "_").lower() == name.replace("-", "_").lower()
+    constant = value.isupper() and "_" in value and value.isidentifier()
+    dotted = "." in value and all(part.isidentifier() for part in value.split("."))
+    return same or constant or dotted

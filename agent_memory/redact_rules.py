@@ -140,7 +140,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     (
         "password",
         ("curl",),
-        r"(?<![A-Za-z])curl [^\n]{0,500}?(?: -u| --user| -U| --proxy-user)[ =]?[\"']?"
+        r"(?<![A-Za-z])curl(?: [^\n]{0,200}?)? (?:-u|--user|-U|--proxy-user)[ =]?[\"']?"
         r"[^\s:\"'$]{1,100}:([^\s\"']{1,200})",
     ),
     ("password", ("sshpass",), r"(?<![A-Za-z])sshpass -p ?[\"']?([^\s\"']{1,200})"),
@@ -149,20 +149,27 @@ _RULES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("authorization", ('"auth"',), r"\"auth\" {0,4}: {0,4}\"([A-Za-z0-9+/]{8,500}={0,2})\""),
 )
 
-_COMPILED: dict[int, Pattern[str]] = {}
+_COMPILED: dict[str, Pattern[str]] = {}
+
+
+def _compiled(pattern: str) -> Pattern[str]:
+    compiled = _COMPILED.get(pattern)
+    if compiled is None:
+        import re
+
+        compiled = _COMPILED[pattern] = re.compile(pattern)
+    return compiled
+
+
 _AUTHORIZATION = "authorization"
 
 
 def find(text: str, lowered: str) -> Iterator[Span]:
     """Spans of credentials in ``text`` (``lowered`` is its lower case)."""
-    for number, (kind, words, pattern) in enumerate(_RULES):
+    for kind, words, pattern in _RULES:
         if not any(word in lowered for word in words):
             continue
-        compiled = _COMPILED.get(number)
-        if compiled is None:
-            import re
-
-            compiled = _COMPILED[number] = re.compile(pattern)
+        compiled = _compiled(pattern)
         group = 1 if compiled.groups else 0
         for match in compiled.finditer(text):
             if not (group and is_placeholder(match[group])):
@@ -270,6 +277,8 @@ def _material_before(text: str, start: int, end: int) -> int:
     return place
 
 
+_SEPARATOR = r"\\?[\"']?\]? {0,4}[:=,] {0,4}(\\?[\"'])?"
+_HEADER_VALUE = r"[^\r\n\"'\\]{0,1500}"
 _SCHEMES = frozenset({"bearer", "basic", "token", "digest", "negotiate", "apikey", "api-key", "key", "ntlm"})
 
 
@@ -285,13 +294,11 @@ def _authorization_headers(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _authorization_value(text: str, at: int) -> Iterator[Span]:
-    import re
-
-    match = re.compile(r"\\?[\"']?\]? {0,4}[:=,] {0,4}(\\?[\"'])?").match(text, at)
+    match = _compiled(_SEPARATOR).match(text, at)
     if match is None:
         return
     quoted = match[1] is not None
-    line = re.compile(r"[^\r\n\"'\\]{0,4000}").match(text, match.end())
+    line = _compiled(_HEADER_VALUE).match(text, match.end())
     assert line is not None
     value = line[0].rstrip()
     scheme, _, credentials = value.partition(" ")

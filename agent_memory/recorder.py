@@ -1,0 +1,224 @@
+"""From a spooled payload to the worklog, and what commands need of that way.
+
+``Recorder`` takes one spooled event: who and where it is of, whether it came before, then the queue.
+``settle`` is what session start, note, select, merge and harvest call first: it drains the spool
+and flushes the queues, so that whatever was killed before, every event is in its worklog, once.
+``note`` records a note the same way ("Hook memory, Internals").
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from agent_base.errors import SuiteError
+from agent_memory import duplicates, entries, ledger, locks, payload, queue, spool
+from agent_memory import workspace as places
+from agent_memory.topics import State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agent_memory.payload import Event
+
+COPILOT_PARENT = "COPILOT_AGENT_SESSION_ID"
+
+
+def writer_id(event: Event, env: Mapping[str, str]) -> str:
+    """Session whose bucket an event is written to: a sub-agent writes to its parent's."""
+    return env.get(COPILOT_PARENT, "") or event.parent_id or event.session_id
+
+
+class Recorder:
+    """Records the spooled events of ``root``; give it to ``spool.drain``, then call ``flush``."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._touched: set[str] = set()
+        # Sessions of which an event had to stay: later ones must not overtake it.
+        self.stuck: dict[tuple[str, str], int] = {}
+
+    def __call__(self, item: spool.Spooled) -> None:
+        """Queue one event. Deferred when that cannot be done now."""
+        try:
+            self._record(item)
+        except (SuiteError, OSError):
+            raise
+        except Exception as error:  # the hooks fail-open wrapper: one event must not block others
+            content = entries.safe(item.payload.decode("utf-8", "replace"), entries.OUTPUT_LIMIT)
+            message = f"an event could not be recorded: {type(error).__name__}: {error}"
+            if not ledger.add(self._root, "hook", message, record={"content": content}, key=item.id):
+                raise spool.Deferred(message) from error
+
+    def _record(self, item: spool.Spooled) -> None:
+        if not item.payload.strip():
+            return
+        event = _understood(item)
+        workspace = places.resolve_workspace(event, item.env, item.cwd or "/")
+        root = places.spec_root(item.env, workspace)
+        state = State(workspace, places.spec_dir(root, workspace), root)
+        writer = writer_id(event, item.env)
+        key = places.session_key(writer) if writer else queue.NO_SESSION
+        place = (state.spec_dir, key)
+        if place in self.stuck:
+            self._defer(place, "an earlier event of its session has to be recorded first")
+        try:
+            state.ensure()
+            self._touched.add(state.spec_dir)
+            with locks.activity(state.spec_dir):
+                self._queue(item, event, state, key)
+        except (SuiteError, OSError) as error:
+            message = f"{state.spec_dir}: {error}"
+            ledger.add(self._root, "deferred", message, key=message)
+            self._defer(place, str(error))
+
+    def _defer(self, place: tuple[str, str], why: str) -> None:
+        self.stuck[place] = self.stuck.get(place, 0) + 1
+        raise spool.Deferred(why)
+
+    def _queue(self, item: spool.Spooled, event: Event, state: State, key: str) -> None:
+        spec_dir = state.spec_dir
+        if duplicates.is_duplicate(queue.directory(spec_dir, key), event, item.id, item.time):
+            return
+        topic = _topic(state, key)
+        record = entries.tool_entry(event, ts=item.time, workspace=state.workspace, topic=topic)
+        try:
+            queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True)
+        except queue.QueueFull:
+            queue.flush(spec_dir, key, held=True)
+            try:
+                queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True)
+            except queue.QueueFull as full:
+                message = full.message
+                if not ledger.add(spec_dir, "refused", message, session_key=key, record=record, key=item.id):
+                    raise
+
+    def flush(self) -> None:
+        """Flush the queues of every workspace that got an event, and clean up now and then."""
+        for spec_dir in sorted(self._touched):
+            queue.flush(spec_dir)
+            now = time.time()
+            if _cleaning_is_due(spec_dir, now):
+                from agent_memory import upkeep
+
+                upkeep.clean_up(spec_dir, now)
+
+
+def _topic(state: State, key: str) -> str:
+    return (state.topic_of_command() if key == queue.NO_SESSION else state.topic_of_session(key))[0]
+
+
+def _understood(item: spool.Spooled) -> Event:
+    """The event; a payload that the normaliser trips over is recorded as text all the same."""
+    try:
+        return payload.normalise(item.payload, item.harness or None, item.event or None)
+    except Exception as error:  # noqa: BLE001 - part of the hooks' fail-open wrapper
+        event = payload.Event(item.harness)
+        event.raw_ok = False
+        event.name = event.event = item.event
+        event.output = item.payload.decode("utf-8", "replace")
+        event.error = f"the payload was not understood ({type(error).__name__})"
+        return event
+
+
+def _cleaning_is_due(spec_dir: str, now: float) -> bool:
+    try:
+        return not 0 <= now - os.lstat(os.path.join(spec_dir, locks.LOCKS, ".cleaned")).st_mtime < 86400
+    except FileNotFoundError:
+        return True
+
+
+def settle(
+    state: State, key: str | None = None, *, timeout: float | None = None, drain_only: bool = False
+) -> queue.FlushResult:
+    """Record what waits in the spool, then flush the queues (of one session, or of all).
+
+    ``timeout`` bounds each wait for a lock: a hook gives half a second, a command more. The result
+    counts everything of this workspace (and session) that is still not in a worklog.
+    """
+    recorder = Recorder(state.root)
+    try:
+        drained = spool.drain(spool.location(state.root), recorder, timeout=timeout)
+    except (SuiteError, OSError) as error:
+        left, errors = spool.waiting(spool.location(state.root)), [f"the spool cannot be read: {error}"]
+    else:
+        # Events that wait for somebody else's workspace are none of this one's; when others hold the
+        # spool, nobody knows whose they are.
+        mine = sum(
+            count
+            for (spec_dir, other), count in recorder.stuck.items()
+            if spec_dir == state.spec_dir and key in (None, other)
+        )
+        unknown = drained.left - sum(recorder.stuck.values())
+        left = mine + unknown
+        errors = drained.errors if left else []
+    waiting = queue.FlushResult(0, left, errors)
+    if drain_only:
+        return waiting
+    return waiting.plus(queue.flush(state.spec_dir, key, timeout=timeout))
+
+
+def note(
+    state: State,
+    key: str,
+    topic: str,
+    kind: str,
+    text: str,
+    refs: Sequence[str] = (),
+    *,
+    now: float | None = None,
+    timeout: float | None = None,
+) -> tuple[str, queue.FlushResult]:
+    """Record a note in a session's queue (``queue.NO_SESSION`` without one) and flush it; its
+    ``worklog_id`` and what is still pending.
+
+    The caller has settled before, so that the note comes after what happened. QueueFull, LockTimeout,
+    UnsafePath, OSError: nothing was recorded.
+    """
+    state.ensure()
+    record = entries.note_entry(
+        kind,
+        text,
+        refs,
+        ts=time.time() if now is None else now,
+        workspace=state.workspace,
+        topic=topic,
+    )
+    worklog_id = queue.new_id()
+    queue.enqueue(state.spec_dir, key, record, worklog_id, timeout=timeout)
+    return worklog_id, queue.flush(state.spec_dir, key, timeout=timeout)
+
+
+def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes | None) -> str:
+    """The recorder as a program; the line for stderr, or "".
+
+    ``--spool DIR``: record what is there (the dispatcher's way). ``--flush DIR``: be the background
+    flusher of a spec directory. Neither: ``stdin`` is a payload; spool it, then record.
+    """
+    options = {"--spool": "", "--flush": "", "--harness": "", "--event": ""}
+    words = iter(argv)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name in options:
+            options[name] = value if equals else next(words, "")
+    if options["--flush"]:
+        queue.run_flusher(options["--flush"])
+        return ""
+    directory = options["--spool"]
+    if not directory:
+        event = payload.normalise(stdin or b"", options["--harness"] or None, options["--event"] or None)
+        workspace = places.resolve_workspace(event, env, cwd)
+        directory = spool.location(places.spec_root(env, workspace))
+        spool.put(
+            directory,
+            stdin or b"",
+            harness=options["--harness"],
+            event=options["--event"],
+            cwd=cwd,
+            env=env,
+        )
+    recorder = Recorder(os.path.dirname(directory))
+    drained = spool.drain(directory, recorder)
+    recorder.flush()
+    return drained.errors[0] if drained.errors and not options["--spool"] else ""
