@@ -112,7 +112,7 @@ def _move_to_ledger(spec_dir: str, path: str, key: str, name: str, error: Except
 
 def clean_up(spec_dir: str, now: float, *, force: bool = False) -> list[str]:
     """Remove what nobody needs after seven days: drained queues, error state, fallback worklogs
-    (``session-*``), ``.recall-seen-*`` files; names of what went. At most once a day unless ``force``.
+    (``session-*``), ``.recall-seen-*`` and ``.start-seen-*`` files; names of what went. At most once a day unless ``force``.
 
     Named topics never go. When somebody is writing, nothing is done: there is another day.
     """
@@ -147,7 +147,7 @@ def _clean(spec_dir: str, limit: float) -> list[str]:
             os.rmdir(path)
             removed.append(os.path.join(queue.QUEUE, key))
     for name in sorted(os.listdir(spec_dir)):
-        stale = name.startswith(".recall-seen-") and name.endswith(".json")
+        stale = name.startswith((".recall-seen-", ".start-seen-")) and name.endswith(".json")
         if name.startswith(places.SESSION_PREFIX) and name.endswith(worklog.SUFFIX):
             stale = name.removesuffix(worklog.SUFFIX) not in busy
         if stale and _older(os.path.join(spec_dir, name), limit):
