@@ -36,14 +36,13 @@ class Commands:
 
     __slots__ = ("_where",)
 
-    def __init__(self, workspace: str, session_id: str) -> None:
+    def __init__(self, workspace: str, session_id: str, session_key: str | None = None) -> None:
         self._where = shell.option("workspace", workspace)
-        if session_id:
-            holds = len(session_id) <= _SESSION_ID_LIMIT and not session_id.endswith("\n")
-            if holds and "\0" not in session_id and inert.clean_surrogates(session_id) == session_id:
-                self._where += " " + shell.option("session-id", session_id)
-            else:
-                self._where += " " + shell.option("session-key", places.session_key(session_id))
+        if session_id and _argument_holds(session_id):
+            self._where += " " + shell.option("session-id", session_id)
+        elif session_id or session_key:
+            key = session_key or places.session_key(session_id)
+            self._where += " " + shell.option("session-key", key)
 
     def memory(self, *words: str) -> str:
         """A ``,agent-memory`` command."""
@@ -52,6 +51,11 @@ class Commands:
     def knowledge(self, *words: str) -> str:
         """A ``,ai-kb`` command."""
         return f",ai-kb {' '.join(words)} {self._where}"
+
+
+def _argument_holds(text: str) -> bool:
+    short = len(text) <= _SESSION_ID_LIMIT and not text.endswith("\n")
+    return short and "\0" not in text and inert.clean_surrogates(text) == text
 
 
 class Draft:

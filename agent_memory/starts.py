@@ -15,7 +15,6 @@ import os
 import time
 
 from agent_base import files, lightjson
-from agent_base.errors import SuiteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from agent_memory.topics import State
 
 PREFIX = ".start-seen-"
-KEEP_SECONDS = 7 * 86400
 # Two deliveries of one start. Clients run their hooks at once; a start that is repeated on purpose
 # (a client that resumes the same session again) takes them longer than the shorter time.
 SAME_NAME_SECONDS = 2.0
@@ -148,15 +146,3 @@ def _lock(fd: int) -> None:
             if time.monotonic() >= deadline:
                 return
             time.sleep(0.005)
-
-
-def clean_up(state: State, now: float) -> None:
-    """Remove the notes of starts that nobody has touched for seven days."""
-    for name in state.names():
-        if name.startswith(PREFIX):
-            path = state.path(name)
-            try:
-                if now - os.lstat(path).st_mtime > KEEP_SECONDS:
-                    os.unlink(path)
-            except (OSError, SuiteError):
-                continue

@@ -118,7 +118,7 @@ class State:
 
     # ---------------------------------------------------------------- bindings and pointer
 
-    def _read_name(self, path: str) -> str | None:
+    def read_name(self, path: str) -> str | None:
         """The topic that a control file names; None when there is no file or no usable name in it."""
         try:
             data = files.read_private(path, _CONTROL_LIMIT)
@@ -129,7 +129,7 @@ class State:
 
     def binding(self, session_key: str) -> str | None:
         """The named topic that a session is bound to, or None."""
-        return self._read_name(self.binding_path(session_key))
+        return self.read_name(self.binding_path(session_key))
 
     def bind(self, session_key: str, topic: str) -> None:
         """Bind a session to a named topic, durably."""
@@ -152,7 +152,7 @@ class State:
 
     def pointer(self) -> str | None:
         """The named topic of ``use``, or None."""
-        return self._read_name(self.path(POINTER))
+        return self.read_name(self.path(POINTER))
 
     def set_pointer(self, topic: str | None) -> None:
         """Point commands without a session at a named topic, or at none."""

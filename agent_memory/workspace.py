@@ -330,3 +330,8 @@ def safe_topic(name: str) -> str:
             hint,
         )
     return name
+
+
+def is_session_key(text: str) -> bool:
+    """Whether ``text`` has the form of a session key."""
+    return _is_safe(text)

@@ -32,6 +32,7 @@ _REPLAYS_STARTS = frozenset({"claude", "codex", "opencode"})
 _REPLAYS_PROMPTS = _REPLAYS_STARTS | {"copilot"}
 _RIDES_ON_PROMPT = frozenset({"gemini"})
 _LOCK_SECONDS = 2.0
+_FLUSH_SECONDS = 0.5
 _WARNINGS_SHOWN = 3
 
 
@@ -120,10 +121,9 @@ def _mirror(call: Call) -> None:
 
 
 def _flush(call: Call) -> None:
-    from agent_memory import queue
+    from agent_memory import recorder
 
-    if queue.sessions(call.state.spec_dir):
-        queue.flush(call.state.spec_dir, timeout=_LOCK_SECONDS)
+    recorder.settle(call.state, timeout=_FLUSH_SECONDS)
 
 
 def _inject(call: Call, source: str, start: Start) -> str:

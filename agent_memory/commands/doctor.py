@@ -1,0 +1,207 @@
+"""``,agent-memory doctor``: find, and with ``--repair`` mend, what is wrong with session memory.
+
+Repair records what is pending, finishes a killed merge or select, and moves what cannot be read to the
+error ledger, so that ``,ai-kb harvest`` can go on. It never deletes a spec or a worklog.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from agent_base import files
+from agent_base.cli import Console
+from agent_base.errors import SuiteError
+from agent_memory import cleanroom, context, ledger, moves, queue, recorder, spool, topics, upkeep
+from agent_memory import workspace as places
+from agent_memory.commands import _shared
+from agent_memory.mirror import Mirror
+from agent_memory.topics import State
+
+_EXAMPLES = """\
+examples:
+  ,agent-memory doctor
+  ,agent-memory doctor --repair
+"""
+_ERRORS_SHOWN = 20
+
+
+class Finding:
+    """One thing that was looked at. ``level``: ok, note (nothing to do), or problem."""
+
+    __slots__ = ("check", "hint", "level", "message")
+
+    def __init__(self, check: str, level: str, message: str, hint: str = "") -> None:
+        self.check = check
+        self.level = level
+        self.message = message
+        self.hint = hint
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = subparsers.add_parser("doctor", help="find what is wrong", description=__doc__, epilog=_EXAMPLES)
+    parser.add_argument("--repair", action="store_true", help="mend it")
+    _shared.add_session(parser)
+    _shared.add_workspace(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    key, _ = _shared.session_of(args, console.env, routed=False)
+    repaired: list[str] = []
+    try:
+        state = _shared.open_state(args, console)
+    except SuiteError as error:
+        if error.exit_code == 2:
+            raise
+        findings = [Finding("directory", "problem", error.message, error.hint)]
+    else:
+        mirror = Mirror.of(state, console.env, hook=False)
+        if args.repair and state.exists():
+            repaired = _repair(state, mirror, key, console)
+        findings = _look(state, mirror, key, console)
+    problems = [finding for finding in findings if finding.level == "problem"]
+    if args.json:
+        rows = [{name: getattr(finding, name) for name in Finding.__slots__} for finding in findings]
+        console.json({"ok": not problems, "findings": rows, "repaired": repaired})
+        return 1 if problems else 0
+    for text in repaired:
+        console.out(f"repaired  {_shared.line(text)}")
+    for finding in findings:
+        hint = f" ({_shared.line(finding.hint)})" if finding.hint else ""
+        console.out(f"{finding.level:<8}  {finding.check}: {_shared.line(finding.message)}{hint}")
+    return 1 if problems else 0
+
+
+def _repair(state: State, mirror: Mirror | None, key: str | None, console: Console) -> list[str]:
+    done = []
+    if moves.discard_intent(state):
+        done.append("the damaged note of an unfinished select or merge was removed")
+    if moves.unfinished(state):
+        moves.recover(state, mirror)
+        done.append("an unfinished select or merge was carried out")
+    before = len(queue.pending(state.spec_dir, key))
+    recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)
+    recorded = before - len(queue.pending(state.spec_dir, key))
+    if recorded > 0:
+        done.append(f"{recorded} pending events were recorded")
+    done += upkeep.repair(state.spec_dir, key, timeout=_shared.LOCK_SECONDS)
+    done += _remove_damaged_bindings(state)
+    _shared.sync_mirror(mirror, console)
+    return done
+
+
+def _damaged_bindings(state: State) -> list[str]:
+    """Control files that name no topic."""
+    damaged = []
+    for name in state.names():
+        if name == topics.POINTER or (name.startswith(topics.BINDING_PREFIX) and name.endswith(".txt")):
+            try:
+                if state.read_name(state.path(name)) is None:
+                    damaged.append(name)
+            except SuiteError:
+                damaged.append(name)
+    return damaged
+
+
+def _remove_damaged_bindings(state: State) -> list[str]:
+    done = []
+    for name in _damaged_bindings(state):
+        path = state.path(name)
+        if not os.path.islink(path) and os.path.isdir(path):
+            continue
+        topics.remove(path)
+        done.append(f"{name} named no topic and was removed")
+    return done
+
+
+def _look(state: State, mirror: Mirror | None, key: str | None, console: Console) -> list[Finding]:
+    found = [Finding("directory", "ok", state.spec_dir)]
+    notice = places.root_notice(state.root)
+    if notice is not None:
+        found.append(Finding("root", "note", notice))
+    found += _overrides(state, console)
+    if state.exists():
+        found += _unsafe_files(state)
+        found += [
+            Finding("binding", "problem", f"{name} names no topic", "--repair removes it")
+            for name in _damaged_bindings(state)
+        ]
+        if moves.unfinished(state):
+            found.append(
+                Finding("intent", "problem", "a select or merge is unfinished", "--repair finishes it")
+            )
+        found += _recording(state, key)
+        off = cleanroom.injection_off(state, console.env, None)
+        if off:
+            found.append(Finding("context", "note", f"nothing is injected in this workspace ({off})"))
+    found += _prefix(console)
+    if mirror is None:
+        found.append(Finding("mirror", "note", "there is no home directory, so nothing survives a reboot"))
+    else:
+        found.append(_mirror(mirror))
+    return found
+
+
+def _overrides(state: State, console: Console) -> list[Finding]:
+    """Variables that hooks ignore although commands follow them."""
+    hook_root = places.spec_root(console.env, state.workspace)
+    if hook_root == state.root:
+        return []
+    return [
+        Finding(
+            "override",
+            "problem",
+            f"hooks ignore AGENT_MEMORY_SPEC_ROOT={state.root!r}: it lies inside the workspace or is not "
+            f"yours; they use {hook_root!r}",
+            "point it at a directory of your own outside the workspace",
+        )
+    ]
+
+
+def _unsafe_files(state: State) -> list[Finding]:
+    found = []
+    for name in state.names():
+        try:
+            files.check_private(state.path(name), os.lstat(state.path(name)))
+        except SuiteError as error:
+            found.append(Finding("file", "problem", error.message, error.hint or "remove it"))
+        except FileNotFoundError:
+            continue
+    return found
+
+
+def _recording(state: State, key: str | None) -> list[Finding]:
+    pending = len(queue.pending(state.spec_dir, key))
+    spooled = spool.waiting(spool.location(state.root))
+    waiting = queue.state(state.spec_dir, key)
+    found = []
+    if pending:
+        found.append(
+            Finding("queue", "problem", f"{pending} events are not recorded yet", "--repair records them")
+        )
+    if spooled:
+        found.append(Finding("spool", "note", f"{spooled} events of all workspaces are about to be recorded"))
+    errors = waiting.errors[-_ERRORS_SHOWN:]
+    found += [
+        Finding("error", "problem", error, "--repair takes what cannot be read out of the way")
+        for error in errors
+    ]
+    if not found:
+        seen = len(ledger.entries(state.spec_dir))
+        found.append(Finding("recording", "ok", f"nothing is pending ({seen} entries in the error ledger)"))
+    return found
+
+
+def _prefix(console: Console) -> list[Finding]:
+    text, pointer = context.prefix_text(console.env, None)
+    return [] if text or not pointer else [Finding("prefix", "problem", pointer)]
+
+
+def _mirror(mirror: Mirror) -> Finding:
+    try:
+        there = places.check_spec_dir(mirror.root, mirror.directory)
+    except SuiteError as error:
+        return Finding("mirror", "problem", error.message, error.hint)
+    return Finding("mirror", "ok", mirror.directory if there else f"{mirror.directory} (none yet)")

@@ -1,0 +1,38 @@
+"""``,agent-memory resume``: end a ``,agent-memory pause``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import Any
+
+from agent_base.cli import Console
+from agent_memory import cleanroom, locks, topics
+from agent_memory.commands import _shared, pause
+from agent_memory.mirror import Forgetting
+
+_EXAMPLES = """\
+examples:
+  ,agent-memory resume --topic fix-retries
+  ,agent-memory resume --all
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    parser = subparsers.add_parser("resume", help="inject again", description=__doc__, epilog=_EXAMPLES)
+    pause.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    target, topic = pause.find(args, console)
+    state = target.state
+    sentinel = state.no_context_path(topic)
+    if os.path.lexists(sentinel):
+        with locks.activity(state.spec_dir), Forgetting(target.mirror) as forgetting:
+            forgetting.forget([os.path.basename(sentinel)])
+            topics.remove(sentinel)
+    still = cleanroom.injection_off(state, console.env, topic)
+    if still:
+        _shared.warn(console, f"context is still off because of {still}")
+    return pause.report(args, console, target, topic, paused=bool(still))
