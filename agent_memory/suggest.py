@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 ONE, NONE, SEVERAL = "one", "none", "several"
 # Share of the request's weight that a bucket must hold to match.
-_COVERAGE = 0.34
+_COVERAGE = 0.3
 _STOP_WORDS = frozenset(
     "a about after all also an and any are as at be been but by can could did do does done for from get go "
     "had has have how i if in into is it its just let lets like me my need new no not now of on one or our "
     "out please should so some still than that the their them then there these they this to too up us use "
-    "want was we were what when where which who why will with would you your".split()
+    "want was we were what when where which who why will with would you your "
+    # what every request asks for
+    "add change check continue fix help implement keep look make problem run start task try update work".split()
 )
 
 
@@ -71,14 +73,15 @@ def rank(request: str, buckets: Mapping[str, Sequence[str]]) -> Suggestion:
     if not query or not any(corpus):
         return Suggestion(NONE, ())
     holding = {word: sum(word in document for document in corpus) for word in query}
-    weight = {word: math.log((len(corpus) + 1) / (holding[word] + 0.5)) + 0.1 for word in query}
+    # A word that no bucket holds says as much about the request as one that a single bucket holds.
+    weight = {word: math.log((len(corpus) + 1) / (max(holding[word], 1) + 0.5)) + 0.1 for word in query}
     whole = sum(weight.values())
     scores = BM25Plus(corpus).get_scores(query)
     matches = []
     for topic, document, score in zip(topics, corpus, scores, strict=True):
         held = [word for word in query if word in document]
         covers = sum(weight[word] for word in held) / whole
-        named = set(words(topic)) <= set(query)
+        named = set(words(topic)).issubset(query) and bool(words(topic))
         if held and (covers >= _COVERAGE or named):
             matches.append(Match(topic, round(float(score), 4), round(covers, 4)))
     matches.sort(key=lambda match: (-match.covers, -match.score, match.topic))

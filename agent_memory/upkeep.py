@@ -112,7 +112,8 @@ def _move_to_ledger(spec_dir: str, path: str, key: str, name: str, error: Except
 
 def clean_up(spec_dir: str, now: float, *, force: bool = False) -> list[str]:
     """Remove what nobody needs after seven days: drained queues, error state, fallback worklogs
-    (``session-*``), ``.recall-seen-*`` and ``.start-seen-*`` files; names of what went. At most once a day unless ``force``.
+    (``session-*``), ``.recall-seen-*`` and ``.start-seen-*`` files; names of what went. At most once a day
+    unless ``force``.
 
     Named topics never go. When somebody is writing, nothing is done: there is another day.
     """
