@@ -97,7 +97,7 @@ def runtime_checks(layout: Layout) -> Iterator[Check]:
     except (OSError, subprocess.CalledProcessError) as error:
         yield Check("install: environment", FAIL, f"its Python does not run ({error})", _INSTALL)
     paths = [os.path.join(layout.bin, name) for name in launchers.COMMANDS]
-    paths += [os.path.join(layout.hooks, n) for n in (*launchers.PYTHON_HOOKS, *launchers.SHELL_HOOKS)]
+    paths += [os.path.join(layout.hooks, n) for n in launchers.ALL_HOOKS]
     missing, foreign, old = [], [], []
     for path in paths:
         data = _read(path)

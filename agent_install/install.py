@@ -82,9 +82,12 @@ class Installer:
         plan = Plan()
         files = {os.path.join(self.layout.bin, name): launchers.command(name, self.runtime.python)
                  for name in launchers.COMMANDS}  # fmt: skip
-        for name in (*launchers.PYTHON_HOOKS, *launchers.SHELL_HOOKS):
-            path = os.path.join(self.layout.hooks, name)
-            files[path] = launchers.hook(name, self.runtime.python, self.runtime.site)
+        python, site = self.runtime.python, self.runtime.site
+        for name in launchers.PYTHON_HOOKS:
+            files[os.path.join(self.layout.hooks, name)] = launchers.hook(name, python, site)
+        files[os.path.join(self.layout.hooks, launchers.DISPATCHER)] = launchers.dispatcher(
+            python, site, os.getuid(), self._dispatcher_script()
+        )
         self._plan_own(plan, files, "launcher", 0o755, launchers.is_ours)
         harnesses = self.harnesses()
         if self.options.skill or self.manifest.skill:
@@ -95,6 +98,14 @@ class Installer:
         for harness in harnesses:
             plan.add(harness.config(self.env), partial(self._wire, harness, plan))
         return plan
+
+    def _dispatcher_script(self) -> str:
+        path = os.path.join(self.options.source, "hooks", launchers.DISPATCHER)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        except OSError as error:
+            raise SuiteError(f"{path} cannot be read: {error.strerror}", "is the checkout whole?") from error
 
     def _wire(self, harness: Harness, plan: Plan) -> Change:
         if any(os.path.dirname(path) == self.layout.hooks for path in plan.refused):
@@ -138,7 +149,11 @@ class Installer:
 
     def plan_completion(self, plan: Plan) -> None:
         """The completion scripts, which the environment's commands print."""
-        scripts = completion.generate(self.runtime, self.layout, self.env)
+        try:
+            scripts = completion.generate(self.runtime, self.layout, self.env)
+        except SuiteError as error:  # hooks and commands work without
+            plan.refused["completion"] = error
+            return
         self._plan_own(plan, scripts, "completion", 0o644, completion.is_ours)
 
     def carry_out(self, plan: Plan) -> None:

@@ -12,8 +12,10 @@ A hook whose environment is gone says one line and exits 0: a broken hook never 
 
 from __future__ import annotations
 
+import os
 import shlex
 
+from agent_base.errors import SuiteError
 from agent_install.adapters import MARKER
 
 # Name → module with ``entry``; a leading comma is part of the name.
@@ -31,7 +33,8 @@ PYTHON_HOOKS = (
     "worklog_recorder.py",
     "spec_mirror.py",
 )
-SHELL_HOOKS = ("worklog_dispatcher.sh",)
+DISPATCHER = "worklog_dispatcher.sh"
+ALL_HOOKS = (*PYTHON_HOOKS, DISPATCHER)
 
 _HEAD = f"""#!/bin/sh
 # {MARKER} launcher: written by its installer, gone with `./install.sh --uninstall`.
@@ -59,19 +62,7 @@ fi
 exec "$python" -IS -c 'import sys
 sys.path.insert(0, sys.argv.pop(1))
 from hooks.@MODULE@ import main
-sys.exit(main())' @SITE@ "$@"
-"""
-)
-
-_DISPATCHER = (
-    _HEAD
-    + """AGENT_HOOK_PYTHON=@PYTHON@
-AGENT_HOOK_SITE=@SITE@
-if [ ! -r "$AGENT_HOOK_SITE/hooks/@NAME@" ]; then
-    case " $* " in *" gemini "*) ;; *) echo "[agent-memory] @GONE@" >&2 ;; esac
-    exit 0
-fi
-. "$AGENT_HOOK_SITE/hooks/@NAME@"
+sys.exit(@CALL@)' @SITE@ "$@"
 """
 )
 
@@ -89,16 +80,45 @@ def command(name: str, python: str) -> bytes:
 
 
 def hook(name: str, python: str, site: str) -> bytes:
-    """The launcher of a hook.
+    """The launcher of a Python hook.
 
     Args:
-        name: file name, one of ``PYTHON_HOOKS`` or ``SHELL_HOOKS``.
+        name: file name, one of ``PYTHON_HOOKS``.
         python: absolute path of the environment's interpreter.
         site: absolute path of the directory that holds the packages.
     """
-    template = _DISPATCHER if name in SHELL_HOOKS else _HOOK
+    call = "main(sys.argv[1:])" if name == "worklog_recorder.py" else "main()"
     module = name.removesuffix(".py")
-    return _fill(template, NAME=name, MODULE=module, PYTHON=shlex.quote(python), SITE=shlex.quote(site))
+    return _fill(_HOOK, MODULE=module, CALL=call, PYTHON=shlex.quote(python), SITE=shlex.quote(site))
+
+
+def dispatcher(python: str, site: str, uid: int, script: str) -> bytes:
+    """``worklog_dispatcher.sh`` with what it would otherwise have to find at every event.
+
+    A copy, not a stub that runs it: starting a second shell costs as much as all of it.
+
+    Args:
+        python, site: as of ``hook``.
+        uid: user id.
+        script: text of ``hooks/worklog_dispatcher.sh``.
+
+    Raises:
+        SuiteError: the script has no place for one of the values.
+    """
+    recorder = os.path.join(site, "hooks", "worklog_recorder.py")
+    filled = {"interpreter": python, "recorder": recorder, "uid": str(uid)}
+    lines = script.split("\n")
+    if not lines[0].startswith("#!"):
+        raise SuiteError("worklog_dispatcher.sh does not start with an interpreter line")
+    for name, value in filled.items():
+        mark = f"# @{MARKER}: {name}@"
+        found = [n for n, line in enumerate(lines) if line.endswith(mark)]
+        if len(found) != 1:
+            raise SuiteError(f"worklog_dispatcher.sh has {len(found)} places for its {name} instead of one")
+        variable = lines[found[0]].split("=", 1)[0]
+        lines[found[0]] = f"{variable}={shlex.quote(value)} {mark}"
+    head = _HEAD.rstrip("\n").split("\n")[1]
+    return "\n".join([lines[0], head, *lines[1:]]).encode("utf-8", "surrogateescape")
 
 
 def is_ours(data: bytes) -> bool:

@@ -99,7 +99,7 @@ class Uninstaller:
             files[os.path.join(self.layout.bin, name)] = launchers.is_ours
             for shell in completion.SHELLS:
                 files[completion.path(self.layout, shell, name)] = completion.is_ours
-        for name in (*launchers.PYTHON_HOOKS, *launchers.SHELL_HOOKS):
+        for name in launchers.ALL_HOOKS:
             files[os.path.join(self.layout.hooks, name)] = launchers.is_ours
         for harness in HARNESSES:
             files[os.path.join(skill_directory(harness, self.env), SKILL_NAME, "SKILL.md")] = skill_is_ours
