@@ -112,14 +112,7 @@ def test_the_memory_commands_of_two_actors_replay_with_the_same_ids(tmp_path: Pa
     for person in ("alice", "bob", "carol"):
         work = tmp_path / person
         git(tmp_path, "init", "-q", "-b", "main", person)
-        git(
-            work,
-            "fetch",
-            "-q",
-            str(FIXTURES / "sync-two-actors-seed.bundle"),
-            "refs/*:refs/*",
-            "--update-head-ok",
-        )
+        git(work, "fetch", "-q", str(seed), "refs/*:refs/*", "--update-head-ok")
         git(work, "reset", "-q", "--hard", "main")
         give_identity(work / ".git", person)
         clones[person] = work
