@@ -30,10 +30,22 @@ def encode(value: object) -> bytes:
 
     Raises NotCanonical for what has no such form (a lone surrogate, a wider integer).
     """
+    return _escaped(_dump(value, 0))
+
+
+def encode_indented(value: object) -> bytes:
+    """``value`` as ``encode`` writes it, but indented by two spaces; without a final line break."""
+    return _escaped(_dump(value, orjson.OPT_INDENT_2))
+
+
+def _dump(value: object, option: int) -> bytes:
     try:
-        out = orjson.dumps(value)
+        return orjson.dumps(value, option=option)
     except (TypeError, ValueError) as error:
         raise NotCanonical("the value has no canonical JSON form") from error
+
+
+def _escaped(out: bytes) -> bytes:
     # These bytes occur in JSON only inside strings, so replacing them in the whole is exact.
     if b"<" in out:
         out = out.replace(b"<", b"\\u003c")

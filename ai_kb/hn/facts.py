@@ -62,6 +62,12 @@ class RepositoryFacts:
             self._look_up_ancestry({oid for oid in anchors if self._types[oid] == "commit"}, at_commit)
         self._look_up_paths({key for key in paths if self._types[key[0]] == "commit"})
 
+    def prepare_ancestry(self, ancestors: set[str], descendant: str) -> None:
+        """Look up which of ``ancestors``, all of them commits here, ``descendant`` descends from."""
+        self._look_up_ancestry(
+            {oid for oid in ancestors if (oid, descendant) not in self._ancestry}, descendant
+        )
+
     def object_type(self, oid: str) -> str | None:
         """``commit``, ``tree``, ``blob`` or ``tag``; None when the exact object is not there."""
         if oid not in self._types:
