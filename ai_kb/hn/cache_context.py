@@ -101,6 +101,12 @@ def update(conn: sqlite3.Connection, repo: Repository, reader: ObjectReader, com
     _drop_oldest(conn)
 
 
+def ancestor_oids(conn: sqlite3.Connection, context: int) -> set[str]:
+    """Anchor commits that the context's commit is or descends from."""
+    ancestors = bits.read(conn, _ancestors_key(context))
+    return {oid for number, oid in conn.execute("SELECT number, oid FROM anchor") if ancestors >> number & 1}
+
+
 def _base(conn: sqlite3.Connection, epoch: int) -> tuple[int, str, int] | None:
     """(id, commit, first number it lacks) of the context used last."""
     row = conn.execute(

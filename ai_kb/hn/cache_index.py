@@ -15,7 +15,7 @@ from ai_kb.hn.cache_objects import vanished
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from ai_kb.hn.cache_records import IndexedRecord
     from ai_kb.hn.gitstore import ObjectReader, Repository
@@ -46,6 +46,7 @@ class Index:
         refs: the refs the index is bound to.
         at_commit: the query commit.
         policy_digest: of the policy there.
+        context: number of the query commit in the file.
         trusted: (actors, kinds) of its memory section; None where there is none.
         note: why the index is in memory only; empty when it is not.
     """
@@ -71,7 +72,7 @@ class Index:
         self.trusted = context.trusted
         self.note = note
         self.path = path
-        self._context = context.id
+        self.context = context.id
         self._own_reader = own_reader
         self._gone: set[int] = set()
 
@@ -125,7 +126,7 @@ class Index:
             exact &= 0 if row is None else self.read_set(bits.ANCHOR, str(row[0]))
         out = exact | (
             self.read_set(bits.MODE, "descendants")
-            & bits.read(self.conn, cache_context.descendants_key(self._context))
+            & bits.read(self.conn, cache_context.descendants_key(self.context))
         )
         if subject:
             anchored = self.read_set(bits.SUBJECT, subject)
@@ -218,13 +219,37 @@ class Index:
         return [self._judged(record) for record in found if record.number not in gone]
 
     def _judged(self, record: IndexedRecord) -> Judged:
-        (lifecycle,) = self.conn.execute(
-            "SELECT lifecycle FROM memory WHERE number = ?", (record.number,)
-        ).fetchone()
-        rows = self.conn.execute(
-            "SELECT m.id FROM edge e JOIN memory m ON m.number = e.source"
-            " WHERE e.target = ? AND m.operation = 'challenge' AND m.number <> ? ORDER BY m.id",
-            (cache_records.raw_id(record.id), record.number),
-        )
-        challengers = [cache_records.full_id(raw) for (raw,) in rows]
-        return Judged(record, lifecycle, self.trust_of(record.actor, str(record.data["kind"])), challengers)
+        lifecycle, challengers = self.lifecycle_of(record.number), self.relations(record)[2]
+        trust = self.trust_of(record.actor, str(record.data["kind"]))
+        return Judged(record, lifecycle, trust, challengers)
+
+    def lifecycle_of(self, number: int) -> str:
+        """Lifecycle class of a record."""
+        row = self.conn.execute("SELECT lifecycle FROM memory WHERE number = ?", (number,)).fetchone()
+        return str(row[0])
+
+    def relations(self, record: IndexedRecord) -> tuple[list[str], list[str], list[str]]:
+        """(successors, retractions, challengers) of a record, ids ascending."""
+        return cache_records.relations(self.conn, cache_records.raw_id(record.id), record.number)
+
+    def each(self, numbers: int) -> Iterator[IndexedRecord]:
+        """Every record of a set, by number; one at a time in memory."""
+        chunk = 256
+        members = list(bits.members(numbers))
+        for start in range(0, len(members), chunk):
+            yield from self.records(members[start : start + chunk])
+
+    def count(self) -> int:
+        """How many records there are, whatever their judgments."""
+        return self.any_of(bits.KIND, _KINDS).bit_count()
+
+    def total(self, column: str, numbers: int) -> int:
+        """Sum of an integer column over a set."""
+        data = numbers.to_bytes((numbers.bit_length() + 7) // 8, "little")
+        size = len(data)
+        out = 0
+        for number, value in self.conn.execute(f"SELECT number, {column} FROM memory WHERE kind IS NOT NULL"):
+            index = number >> 3
+            if index < size and data[index] >> (number & 7) & 1:
+                out += value
+        return out

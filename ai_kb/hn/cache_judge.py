@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn.cache_objects import ANCHOR, GIT
-from ai_kb.hn.cache_records import IndexedRecord, load, raw_id
+from ai_kb.hn.cache_records import IndexedRecord, load, raw_id, relations
 from ai_kb.hn.envelope_codec import read_record
 from ai_kb.hn.projection import (
     ANCHOR_MISSING,
@@ -87,25 +87,6 @@ class StoredFacts:
     def memory_known(self, memory_id: str) -> bool:
         found = self._conn.execute("SELECT 1 FROM memory WHERE id = ?", (raw_id(memory_id),))
         return found.fetchone() is not None
-
-
-def relations(conn: sqlite3.Connection, raw: bytes, number: int) -> tuple[list[str], list[str], list[str]]:
-    """(successors, retractions, challengers) of the record with id ``raw``: the edges that count.
-
-    The rules are those of ``projection.relate``, whose target exists and is a record.
-    """
-    found: dict[str, list[str]] = {"supersede": [], "retract": [], "challenge": []}
-    rows = conn.execute(
-        "SELECT m.id, m.operation, m.number, s.actor, t.actor FROM edge e"
-        " JOIN memory m ON m.number = e.source JOIN stream s ON s.sid = m.sid"
-        " JOIN memory n ON n.number = ? JOIN stream t ON t.sid = n.sid WHERE e.target = ?",
-        (number, raw),
-    )
-    for source, operation, source_number, actor, owner in rows:
-        if source_number == number or (operation != "challenge" and actor != owner):
-            continue
-        found[operation].append("sha256:" + source.hex())
-    return found["supersede"], found["retract"], found["challenge"]
 
 
 def _lifecycle(conn: sqlite3.Connection, number: int) -> str:

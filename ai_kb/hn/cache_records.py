@@ -21,7 +21,7 @@ class IndexedRecord:
     """
 
     __slots__ = (
-        "_data",
+        "_envelope",
         "actor",
         "id",
         "number",
@@ -51,17 +51,28 @@ class IndexedRecord:
         self.timestamp = timestamp
         self.operation = operation
         self.payload = payload
-        self._data: dict[str, object] | None = None
+        self._envelope: dict[str, object] | None = None
+
+    @property
+    def envelope(self) -> dict[str, object]:
+        """The whole signed envelope as its JSON object."""
+        if self._envelope is None:
+            self._envelope = lightjson.loads(self.payload.decode())
+        assert self._envelope is not None
+        return self._envelope
 
     @property
     def data(self) -> dict[str, object]:
         """The record's JSON object: kind, content, anchor, applicability, topics, evidence (as signed),
         attemptOutcome and handoff where it has them."""
-        if self._data is None:
-            envelope = lightjson.loads(self.payload.decode())
-            self._data = envelope["record"]
-        assert self._data is not None
-        return self._data
+        record = self.envelope["record"]
+        assert isinstance(record, dict)
+        return record
+
+    @property
+    def target(self) -> str:
+        """Id of the record that this one supersedes; "" for a ``record``."""
+        return str(self.envelope.get("target", ""))
 
 
 def raw_id(memory_id: str) -> bytes:
@@ -100,3 +111,21 @@ def load(conn: sqlite3.Connection, numbers: Iterable[int]) -> list[IndexedRecord
         if row is not None:
             out.append(read(row))
     return out
+
+
+def relations(conn: sqlite3.Connection, raw: bytes, number: int) -> tuple[list[str], list[str], list[str]]:
+    """(successors, retractions, challengers) of the record with id ``raw``: the edges that count.
+
+    The rules are those of ``projection.relate`` for a target that exists and is a record.
+    """
+    found: dict[str, list[str]] = {"supersede": [], "retract": [], "challenge": []}
+    rows = conn.execute(
+        "SELECT m.id, m.operation, m.number, s.actor, t.actor FROM edge e"
+        " JOIN memory m ON m.number = e.source JOIN stream s ON s.sid = m.sid"
+        " JOIN memory n ON n.number = ? JOIN stream t ON t.sid = n.sid WHERE e.target = ? ORDER BY m.id",
+        (number, raw),
+    )
+    for source, operation, source_number, actor, owner in rows:
+        if source_number != number and (operation == "challenge" or actor == owner):
+            found[operation].append(full_id(source))
+    return found["supersede"], found["retract"], found["challenge"]
