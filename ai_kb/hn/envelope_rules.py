@@ -12,6 +12,7 @@ from ai_kb.hn import keys
 from ai_kb.hn.envelope_types import ABSENT, KINDS, MODES, PROTOCOL, Anchor, Envelope, Handoff, Record
 from ai_kb.hn.errors import InvalidEnvelope
 from ai_kb.hn.fields import (
+    MAX_NAME_BYTES,
     MAX_OUTCOME_BYTES,
     is_actor,
     is_actor_name,
@@ -36,6 +37,7 @@ MAX_HANDOFF_ENTRIES = 64
 MAX_HANDOFF_ENTRY_BYTES = 4_096
 MAX_HANDOFF_LIST_BYTES = 65_536
 
+_MAX_KEY_TEXT = 64
 _KIND_SET = frozenset(KINDS)
 _MODE_SET = frozenset(MODES)
 _PLAIN_KINDS = frozenset({"observation", "decision", "assumption"})
@@ -57,7 +59,7 @@ def check(envelope: Envelope) -> None:
         raise InvalidEnvelope("memory operation is unsupported")
     if not is_actor(envelope.actor):
         raise InvalidEnvelope("memory actor is invalid")
-    if not _is_checked_name(envelope.actor_name):
+    if len(envelope.actor_name) > MAX_NAME_BYTES or not _is_checked_name(envelope.actor_name):
         raise InvalidEnvelope("memory actorName is invalid")
     if keys.actor_of(public_key_bytes(envelope.public_key)) != envelope.actor:
         raise InvalidEnvelope("memory actor does not match publicKey")
@@ -98,13 +100,19 @@ _OPERATION_FIELDS = {
     "challenge": (False, True, True, True),
 }
 
-# One stream repeats its name and its key thousands of times.
+# One stream repeats its name and its key thousands of times. What is remembered is short.
 _is_checked_name = lru_cache(maxsize=1024)(is_actor_name)
 
 
-@lru_cache(maxsize=4096)
 def public_key_bytes(text: str) -> bytes:
     """The 32 raw bytes of a canonical ``publicKey`` text. Raises InvalidEnvelope."""
+    if len(text) > _MAX_KEY_TEXT:
+        raise InvalidEnvelope("memory publicKey is invalid")
+    return _key_bytes(text)
+
+
+@lru_cache(maxsize=4096)
+def _key_bytes(text: str) -> bytes:
     # Line breaks are skipped by some decoders, so a text with one decodes there: not canonical.
     if "\n" in text or "\r" in text:
         raise InvalidEnvelope("memory publicKey is not canonical")

@@ -70,7 +70,16 @@ def test_the_actor_is_the_fingerprint_of_the_public_key(make: Make, bob: Any) ->
 
 def test_the_public_key_is_canonical_unpadded_base64_of_32_bytes(make: Make, alice: Any) -> None:
     text = keys.encode_b64(alice.public_key)
-    for other in (text + "=", text[:-1], text[:-2], "", text.replace("/", "_"), "é" * 43, text[:-1] + "h"):
+    for other in (
+        text + "=",
+        "A" * 65,
+        text[:-1],
+        text[:-2],
+        "",
+        text.replace("/", "_"),
+        "é" * 43,
+        text[:-1] + "h",
+    ):
         assert refused(make(publicKey=other)) == "memory publicKey is invalid"
     for break_ in ("\n", "\r"):
         assert refused(make(publicKey=text[:8] + break_ + text[8:])) == "memory publicKey is not canonical"
