@@ -49,6 +49,12 @@ class GitTimeout(GitError):
     code = "git-timeout"
 
 
+class TooLarge(GitError):
+    """An object is larger than the caller is prepared to read."""
+
+    code = "git-too-large"
+
+
 def find_git(env: Mapping[str, str]) -> str:
     """Absolute path of git in ``env["PATH"]``; relative entries of PATH are passed over."""
     for directory in env.get("PATH", os.defpath).split(":"):
@@ -271,57 +277,65 @@ class CatFile:
         answers = self._ask("info", names, contents=False)
         return [None if answer is None else answer[:3] for answer in answers]
 
-    def contents(self, names: Iterable[str]) -> Iterator[tuple[str, str, bytes] | None]:
+    def contents(
+        self, names: Iterable[str], limit: int | None = None
+    ) -> Iterator[tuple[str, str, bytes] | None]:
         """(object id, type, bytes) of each name in order, None where there is no such object.
 
-        An object is in memory only while it is the current one. Stopping early ends the process.
+        An object is in memory only while it is the current one. Stopping early ends the process, and
+        so does an object of more than ``limit`` bytes: TooLarge, before it is read.
         """
-        for header in self._ask("contents", names, contents=True):
+        for header in self._ask("contents", names, contents=True, limit=limit):
             yield None if header is None else (header[0], header[1], header[3])
 
+    def content(self, name: str, limit: int | None = None) -> tuple[str, str, bytes] | None:
+        """``contents`` of one name."""
+        (found,) = self.contents([name], limit)
+        return found
+
     def _ask(
-        self, verb: str, names: Iterable[str], *, contents: bool
+        self, verb: str, names: Iterable[str], *, contents: bool, limit: int | None = None
     ) -> Iterator[tuple[str, str, int, bytes] | None]:
         self.start()
         complete = False
-        window: list[str] = []
+        asked = 0
         try:
-            for name in names:
-                if "\n" in name or "\0" in name or not name:
-                    raise ValueError("an object name is one non-empty line")
-                window.append(name)
-                if len(window) >= _WINDOW:
-                    yield from self._exchange(verb, window, contents)
-                    window = []
-            if window:
-                yield from self._exchange(verb, window, contents)
+            for window in _windows(names):
+                self._request(verb, window)
+                # git looks up this window while the caller works through the one before.
+                yield from self._answers(asked, contents, limit)
+                asked = len(window)
+            yield from self._answers(asked, contents, limit)
             complete = True
         finally:
             if not complete:
                 self.close()
 
-    def _exchange(
-        self, verb: str, window: list[str], contents: bool
-    ) -> Iterator[tuple[str, str, int, bytes] | None]:
-        lines = "".join(f"{verb} {name}\n" for name in window) + "flush\n"
+    def _request(self, verb: str, window: list[str]) -> None:
+        lines = "".join([f"{verb} {name}\n" for name in window]) + "flush\n"
         request = memoryview(lines.encode("utf-8", "surrogateescape"))
         assert self._child is not None
-        while request:  # answers are read meanwhile: neither pipe can fill up and stop both sides
+        while request:  # answers are taken in where git must get rid of some first
             readable, writable = _poll([self._child.stdout], [self._child.stdin], self._deadline)
-            if readable:
-                self._fill()
             if writable:
                 try:
                     request = request[os.write(self._child.stdin, request[:_CHUNK]) :]
                 except BrokenPipeError:
                     raise self._ended() from None
-        for _ in window:
-            line = self._line()
-            fields = line.split(b" ")
+            elif readable:
+                self._fill()
+
+    def _answers(
+        self, count: int, contents: bool, limit: int | None
+    ) -> Iterator[tuple[str, str, int, bytes] | None]:
+        for _ in range(count):
+            fields = self._line().split(b" ")
             if len(fields) != 3 or not fields[2].isdigit():
                 yield None  # "NAME missing", "NAME ambiguous"
                 continue
             oid, kind, size = fields[0].decode("ascii"), fields[1].decode("ascii"), int(fields[2])
+            if contents and limit is not None and size > limit:
+                raise TooLarge(f"a Git object has {size} bytes, more than the {limit} expected")
             yield oid, kind, size, self._exactly(size + 1)[:-1] if contents else b""
 
     def _ended(self) -> GitError:
@@ -355,6 +369,20 @@ class CatFile:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
         return data
+
+
+def _windows(names: Iterable[str]) -> Iterator[list[str]]:
+    """``names`` in lists of at most _WINDOW, each one non-empty line."""
+    window: list[str] = []
+    for name in names:
+        if "\n" in name or "\0" in name or not name:
+            raise ValueError("an object name is one non-empty line")
+        window.append(name)
+        if len(window) >= _WINDOW:
+            yield window
+            window = []
+    if window:
+        yield window
 
 
 def for_each_ref(
