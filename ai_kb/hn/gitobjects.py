@@ -113,9 +113,8 @@ class ObjectReader(CatFile):
 
     def read(self, oid: str) -> tuple[str, bytes] | None:
         """(type, bytes) of one object, None where there is no such object."""
-        for found in self.contents([oid]):
-            return None if found is None else (found[1], found[2])
-        return None
+        found = self.content(oid)
+        return None if found is None else (found[1], found[2])
 
     def path_blobs(self, commit: str, paths: Sequence[str]) -> list[str | None]:
         """What is at each path of ``commit``, an existing commit.

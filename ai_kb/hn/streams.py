@@ -200,7 +200,7 @@ def find_memory(
         for (source, _), tip in zip(sources, heads, strict=True):
             if (source.actor, source.stream) != (member.actor, member.stream):
                 continue
-            found = next(iter(reader.contents([member.payload_oid])))
+            found = reader.content(member.payload_oid)
             if tip is not None and member.sequence <= tip.sequence and found is not None:
                 if memory_id(found[2]) == identifier:
                     return VerifiedMemory(identifier, decode_envelope(found[2]), found[2])

@@ -18,6 +18,7 @@ memory-v0, "Identity, objects, and streams"; PROTOCOL, "Git objects and refs".
 
 from __future__ import annotations
 
+from agent_base.gitproc import GitError, TooLarge
 from ai_kb.hn import keys
 from ai_kb.hn.envelope import VerifiedMemory, verify_memory
 from ai_kb.hn.errors import HnError, InvalidStream
@@ -32,9 +33,15 @@ if TYPE_CHECKING:
 PAYLOAD_LIMIT = 524_288
 SIGNATURE_LIMIT = 128
 
+# A commit or tree of the protocol is a few hundred bytes, however long the message is.
+OBJECT_LIMIT = 1 << 20
+
 _BATCH = 256
 # Commits walked one by one before history is listed in bulk: an append sees one or none.
 _SHORT_WALK = 16
+# Commits listed by one process, and how much of its output each may take on average.
+_BULK = 20_000
+_BULK_BYTES = 4_096
 
 
 class StreamGap(InvalidStream):
@@ -116,35 +123,37 @@ def advance(
 
 
 class _Chain:
-    """Commits of a stream from the head down: each named by the one above it, most read ahead."""
+    """Commits of a stream from the head down, each named by the one above it; most are read in bulk.
 
-    __slots__ = ("_ahead", "_boundary", "_reader", "_repo", "_source", "_walked")
+    The bulk is a hint. What git lists there is used where it is the commit that was named, and shows
+    that commit's own parents, whatever grafts say; every other commit is read by its id.
+    """
+
+    __slots__ = ("_ahead", "_alone", "_boundary", "_reader", "_repo", "_source")
 
     def __init__(self, repo: Repository, reader: ObjectReader, source: Source, boundary: str | None) -> None:
         self._repo = repo
         self._reader = reader
         self._source = source
         self._boundary = boundary
-        self._walked = 0
-        self._ahead: Iterator[tuple[str, tuple[str, str, bytes] | None]] = iter(())
+        self._alone = 0
+        self._ahead: Iterator[tuple[str, bytes]] = iter(())
 
     def read(self, commit: str, above: str) -> tuple[str, str | None]:
         """(tree, parent or None) of ``commit``, which ``above`` names as its parent."""
-        self._walked += 1
-        if self._walked == _SHORT_WALK:
-            self._ahead = self._in_bulk(commit)
-        name, found = next(self._ahead, ("", None))
-        if name != commit:  # the list is a hint: what a commit itself says is what counts
-            self._ahead = iter(())
-            found = next(iter(self._reader.contents([commit])))
-        if found is None:
-            raise StreamGap(
-                f"memory source {self._source.ref}: {_missing(commit, above)} is not available", above, commit
-            )
-        _, kind, data = found
+        if self._alone == _SHORT_WALK:
+            self._ahead, self._alone = self._in_bulk(commit), 0
+        name, data = next(self._ahead, ("", b""))
         where = f"memory source {self._source.ref}: memory commit {commit}"
-        if kind != "commit":
-            raise InvalidStream(f"{where} is not a commit")
+        if name != commit:
+            self._ahead, self._alone = iter(()), self._alone + 1
+            found = self._reader.content(commit, OBJECT_LIMIT)
+            if found is None:
+                message = f"memory source {self._source.ref}: {_missing(commit, above)} is not available"
+                raise StreamGap(message, above, commit)
+            if found[1] != "commit":
+                raise InvalidStream(f"{where} is not a commit")
+            data = found[2]
         try:
             tree, parents = parse_commit(data)
         except ValueError as error:
@@ -153,11 +162,16 @@ class _Chain:
             raise InvalidStream(f"{where} is a merge: a memory stream has one parent per commit")
         return tree, parents[0] if parents else None
 
-    def _in_bulk(self, commit: str) -> Iterator[tuple[str, tuple[str, str, bytes] | None]]:
+    def _in_bulk(self, commit: str) -> Iterator[tuple[str, bytes]]:
         known = (f"^{self._boundary}",) if self._boundary else ()
-        status, out, _ = self._repo.run("rev-list", commit, *known)
-        names = out.decode("ascii").split() if status == 0 else []
-        return zip(names, self._reader.contents(names), strict=True)
+        listing = ("rev-list", "--header", f"--max-count={_BULK}", commit, *known)
+        try:
+            out = self._repo.run(*listing, limit=_BULK * _BULK_BYTES)[1]
+        except GitError:  # messages far longer than any that is written here
+            return
+        for record in out.split(b"\0"):
+            name, _, data = record.partition(b"\n")
+            yield name.decode("ascii", "replace"), data
 
 
 def _missing(commit: str, above: str) -> str:
@@ -192,13 +206,15 @@ def _lineage(
 def _verified(reader: ObjectReader, source: Source, links: Sequence[tuple[str, str]]) -> Iterator[Entry]:
     """Read and verify a batch of commits; sequence and predecessor are not looked at here."""
     blobs: list[str] = []
-    for (commit, _), found in zip(links, reader.contents([tree for _, tree in links]), strict=True):
+    for (commit, _), found in zip(
+        links, reader.contents([tree for _, tree in links], OBJECT_LIMIT), strict=True
+    ):
         blobs.extend(_payload_and_signature(reader, source, commit, found))
-    contents = reader.contents(blobs)
+    contents = reader.contents(blobs, PAYLOAD_LIMIT)
     for number, (commit, _) in enumerate(links):
         where = f"memory source {source.ref}: memory commit {commit}"
-        payload = _blob(where, PAYLOAD_NAME, next(contents), PAYLOAD_LIMIT)
-        text = _blob(where, SIGNATURE_NAME, next(contents), SIGNATURE_LIMIT)
+        payload = _blob(where, PAYLOAD_NAME, contents, PAYLOAD_LIMIT)
+        text = _blob(where, SIGNATURE_NAME, contents, SIGNATURE_LIMIT)
         try:
             signature = keys.decode_b64(text.decode("ascii"))
         except ValueError as error:
@@ -208,6 +224,7 @@ def _verified(reader: ObjectReader, source: Source, links: Sequence[tuple[str, s
         except HnError as error:
             raise InvalidStream(f"{where}: {error.message}") from error
         yield Entry(memory, commit, blobs[2 * number])
+    next(contents, None)  # it has ended: git may go on to the next batch
 
 
 def _payload_and_signature(
@@ -231,13 +248,19 @@ def _payload_and_signature(
     return entries[0].oid, entries[1].oid
 
 
-def _blob(where: str, name: str, found: tuple[str, str, bytes] | None, limit: int) -> bytes:
+def _blob(where: str, name: str, contents: Iterator[tuple[str, str, bytes] | None], limit: int) -> bytes:
+    """The next of ``contents``, which must be the blob ``name``."""
+    too_large = f"{where} {name} exceeds {limit} bytes"
+    try:
+        found = next(contents)
+    except TooLarge as error:
+        raise InvalidStream(too_large) from error
     if found is None:
         raise InvalidStream(f"{where} blob {name} is not available")
     if found[1] != "blob":
         raise InvalidStream(f"{where} {name} is not a blob")
     if len(found[2]) > limit:
-        raise InvalidStream(f"{where} {name} exceeds {limit} bytes")
+        raise InvalidStream(too_large)
     return found[2]
 
 
