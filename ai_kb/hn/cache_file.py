@@ -16,6 +16,7 @@ memory-v0, "Disposable local index".
 from __future__ import annotations
 
 import os
+import time
 
 from agent_base.env import SUITE, xdg
 from agent_base.errors import SuiteError, UnsafePath
@@ -178,6 +179,8 @@ def create_tables(conn: sqlite3.Connection) -> None:
         for statement in _TABLES.split(";\n"):
             if statement.strip():
                 conn.execute(statement)
+        # A file made again must not repeat the numbers of the one before it.
+        conn.execute("UPDATE state SET change = ?", (time.time_ns(),))
         conn.execute(f"PRAGMA user_version = {SCHEMA}")
     conn.execute("COMMIT")
 

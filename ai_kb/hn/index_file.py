@@ -161,9 +161,12 @@ def _read(git_dir: str) -> bytes:
         raise InvalidIndex("memory index missing", "run `hn memory index rebuild`") from None
     except OSError as error:
         raise _corrupt("private cache cannot be read") from error
+    if not _is_private_file(fd):
+        os.close(fd)
+        raise _corrupt("private cache cannot be read")
     with os.fdopen(fd, "rb") as file:
-        data = file.read(MAX_BYTES + 1) if _is_private_file(fd) else None
-    if data is None or len(data) > MAX_BYTES:
+        data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
         raise _corrupt("private cache cannot be read")
     return data
 

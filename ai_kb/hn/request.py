@@ -137,7 +137,7 @@ class Request:
             "topic": self.topics,
             "kind": self.kinds,
             "actor": self.actors,
-            "lifecycle": self.lifecycle,
+            "lifecycle": [] if self.lifecycle == [ALL] else self.lifecycle,
             "trust": self.trust,
             "query": self.query or "",
             "maxRecords": self.max_records,
