@@ -43,6 +43,7 @@ _EVENTS = {
     "aftermcpexecution": TOOL,
     "afterfileedit": TOOL,
     "posttoolusefailure": TOOL_FAILURE,
+    "messagepartfailed": TOOL_FAILURE,
     "pretooluse": "PreToolUse",
     "beforetool": "PreToolUse",
     "toolexecutebefore": "PreToolUse",
@@ -177,16 +178,16 @@ def _salvaged(text: str) -> Json:
     found: dict[str, object] = {}
     head = text[:_SALVAGE_LIMIT]
     for name in _SALVAGED:
-        at = head.find(f'"{name}"')
-        colon = head[at + len(name) + 2 : at + len(name) + 12].lstrip() if at >= 0 else ""
-        if not colon.startswith(":"):
+        _, key, rest = head.partition(f'"{name}"')
+        rest = rest.lstrip()
+        if not key or not rest.startswith(":"):
             continue
-        start = head.find('"', at + len(name) + 2)
-        end = start + 1
-        while 0 < end < len(head) and head[end] != '"':
-            end += 2 if head[end] == "\\" else 1
+        rest = rest[1:].lstrip()
+        end = 1
+        while end < len(rest) and rest[end] != '"':
+            end += 2 if rest[end] == "\\" else 1
         try:
-            value = loads(head[start : end + 1])
+            value = loads(rest[: end + 1]) if rest.startswith('"') else None
         except ValueError:
             continue
         if isinstance(value, str):
@@ -242,7 +243,7 @@ def _opencode_event(name: str, payload: Json) -> str:
     part = payload_tools.opencode_part(payload)
     state = part.get("state")
     failed = isinstance(state, dict) and state.get("status") == "error"
-    return TOOL_FAILURE + ".part" if part.get("type") == "tool" and failed else name
+    return "message.part.failed" if part.get("type") == "tool" and failed else name
 
 
 def _opencode_hook(given: object, changed: object) -> str:

@@ -2,8 +2,8 @@
 
 ``Recorder`` takes one spooled event: who and where it is of, whether it came before, then the queue.
 ``settle`` is what session start, note, select, merge and harvest call first: it drains the spool
-and flushes the queues, so that whatever was killed before, every event is in its worklog, once.
-``note`` records a note the same way ("Hook memory, Internals").
+and flushes the queues, so that whatever was killed before, every event is in its worklog, once
+("Hook memory, Internals").
 """
 
 from __future__ import annotations
@@ -157,37 +157,6 @@ def settle(
     if drain_only:
         return waiting
     return waiting.plus(queue.flush(state.spec_dir, key, timeout=timeout))
-
-
-def note(
-    state: State,
-    key: str,
-    topic: str,
-    kind: str,
-    text: str,
-    refs: Sequence[str] = (),
-    *,
-    now: float | None = None,
-    timeout: float | None = None,
-) -> tuple[str, queue.FlushResult]:
-    """Record a note in a session's queue (``queue.NO_SESSION`` without one) and flush it; its
-    ``worklog_id`` and what is still pending.
-
-    The caller has settled before, so that the note comes after what happened. QueueFull, LockTimeout,
-    UnsafePath, OSError: nothing was recorded.
-    """
-    state.ensure()
-    record = entries.note_entry(
-        kind,
-        text,
-        refs,
-        ts=time.time() if now is None else now,
-        workspace=state.workspace,
-        topic=topic,
-    )
-    worklog_id = queue.new_id()
-    queue.enqueue(state.spec_dir, key, record, worklog_id, timeout=timeout)
-    return worklog_id, queue.flush(state.spec_dir, key, timeout=timeout)
 
 
 def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes | None) -> str:

@@ -201,7 +201,7 @@ def _value(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         return
     shell = not flagged and match["sep"] == "=" and not match["space"] and not match["close"]
     if flagged:
-        accepted = len(value) >= 3
+        accepted = len(value) >= 3 if kind == "password" else _looks_random(value, 6)
     elif shell and _is_variable(name, before):
         accepted = len(value) >= 3 and (quoted or not _is_code(value, name))
     elif quoted:
@@ -292,4 +292,5 @@ def _is_code(value: str, name: str) -> bool:
     same = value.replace("-", "_").lower() == name.replace("-", "_").lower()
     constant = value.isupper() and "_" in value and value.isidentifier()
     dotted = "." in value and all(part.isidentifier() for part in value.split("."))
-    return same or constant or dotted
+    attribute = "." in name and value.isidentifier()
+    return same or constant or dotted or attribute

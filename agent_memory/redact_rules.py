@@ -161,9 +161,6 @@ def _compiled(pattern: str) -> Pattern[str]:
     return compiled
 
 
-_AUTHORIZATION = "authorization"
-
-
 def find(text: str, lowered: str) -> Iterator[Span]:
     """Spans of credentials in ``text`` (``lowered`` is its lower case)."""
     for kind, words, pattern in _RULES:
@@ -178,8 +175,8 @@ def find(text: str, lowered: str) -> Iterator[Span]:
         "-----begin" in lowered or "-----end" in lowered or "private-lines" in lowered
     ):
         yield from _private_keys(text)
-    if _AUTHORIZATION in lowered:
-        yield from _authorization_headers(text, lowered)
+    if "authorization" in lowered:
+        yield from _authorization_headers(text)
 
 
 _NOTHING = frozenset(
@@ -277,44 +274,31 @@ def _material_before(text: str, start: int, end: int) -> int:
     return place
 
 
-_SEPARATOR = r"\\?[\"']?\]? {0,4}[:=,] {0,4}(\\?[\"'])?"
-_HEADER_VALUE = r"[^\r\n\"'\\]{0,1500}"
-_SCHEMES = frozenset({"bearer", "basic", "token", "digest", "negotiate", "apikey", "api-key", "key", "ntlm"})
+_HEADER = r"(?i)authorization\\?[\"']?\]? {0,4}([:=,]) {0,4}(\\?[\"'])?"
+_SCHEME = (
+    r"(?i)(bearer|basic|token|negotiate|api-?key|key|ntlm"
+    r"|(?P<parameters>digest|aws4-hmac[a-z0-9-]{0,20})) {1,4}"
+)
+_VALUE = r"[^\r\n\"'\\]{0,1500}"
+_WHOLE_LINE = r"[^\r\n]{0,1500}"
 
 
-def _authorization_headers(text: str, lowered: str) -> Iterator[Span]:
+def _authorization_headers(text: str) -> Iterator[Span]:
     """The credentials of ``Authorization:`` headers, however quoted."""
-    if len(lowered) != len(text):  # some letters change length in lower case
-        lowered = text
-    place = lowered.find(_AUTHORIZATION)
-    while place >= 0:
-        end = place + len(_AUTHORIZATION)
-        yield from _authorization_value(text, end)
-        place = lowered.find(_AUTHORIZATION, end)
-
-
-def _authorization_value(text: str, at: int) -> Iterator[Span]:
-    match = _compiled(_SEPARATOR).match(text, at)
-    if match is None:
-        return
-    quoted = match[1] is not None
-    line = _compiled(_HEADER_VALUE).match(text, match.end())
-    assert line is not None
-    value = line[0].rstrip()
-    scheme, _, credentials = value.partition(" ")
-    start = match.end()
-    if scheme.lower() in _SCHEMES or scheme.upper().startswith("AWS4-HMAC"):
-        start += len(scheme) + len(credentials) + 1 - len(credentials.lstrip())
-        value = credentials.strip()
-        known = True
-    else:
-        known = False
-    if not known and " " in value and not any(c.isdigit() for c in value.split()[0]):
-        return  # prose about the header
-    if known and scheme.lower() not in ("digest",) and not scheme.upper().startswith("AWS4"):
-        value = value.split()[0].rstrip(",;)") if value.split() else ""
-    elif not known:
-        value = value.split()[0].rstrip(",;)") if value.split() else ""
-    if len(value) < 4 or is_placeholder(value) or (not known and not quoted and value.endswith("(")):
-        return
-    yield start, start + len(value), "authorization"
+    for header in _compiled(_HEADER).finditer(text):
+        quoted = header[2] is not None
+        scheme = _compiled(_SCHEME).match(text, header.end())
+        start = header.end() if scheme is None else scheme.end()
+        parameters = scheme is not None and scheme["parameters"] is not None
+        match = _compiled(_WHOLE_LINE if parameters and not quoted else _VALUE).match(text, start)
+        value = match[0].rstrip() if match is not None else ""
+        words = value.split()
+        if not parameters:
+            value = words[0].rstrip(",;)") if words else ""
+        if len(value) < 4 or is_placeholder(value):
+            continue
+        if scheme is None and not any(char.isdigit() for char in value):
+            # A variable, or prose: without a scheme a value has to look like one.
+            if len(words) > 1 or (not quoted and (header[1] != ":" or len(value) < 12 or "(" in value)):
+                continue
+        yield start, start + len(value), "authorization"
