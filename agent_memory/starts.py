@@ -76,6 +76,8 @@ class Start:
         self._fd = -1
 
     def _read(self, data: bytes) -> None:
+        if not data:  # just made
+            return
         try:
             value = lightjson.loads(data)
         except (ValueError, RecursionError):

@@ -20,7 +20,8 @@ _STOP_WORDS = frozenset(
     "out please should so some still than that the their them then there these they this to too up us use "
     "want was we were what when where which who why will with would you your "
     # what every request asks for
-    "add change check continue fix help implement keep look make problem run start task try update work".split()
+    "add change check continue fix help implement keep look make problem run start task try update "
+    "work".split()
 )
 
 

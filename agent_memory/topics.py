@@ -15,7 +15,7 @@ import os
 import stat
 
 from agent_base import files, lightjson
-from agent_base.errors import SuiteError
+from agent_base.errors import SuiteError, UnsafePath
 from agent_memory import workspace as places
 
 TYPE_CHECKING = False
@@ -123,6 +123,10 @@ class State:
         try:
             data = files.read_private(path, _CONTROL_LIMIT)
         except FileNotFoundError:
+            return None
+        except UnsafePath:
+            raise
+        except SuiteError:  # larger than any topic's name
             return None
         name = data.decode("utf-8", "replace").strip()
         return name if places.is_topic(name) else None
