@@ -103,7 +103,7 @@ class Start:
         if not self.happened or self.waiting or source != self.source:
             return False
         window = SAME_NAME_SECONDS if delivered == self.delivered else OTHER_NAME_SECONDS
-        return 0 <= now - self.at < window
+        return abs(now - self.at) < window  # who came first may get the lock last
 
     def wait_for_prompt(self, source: str) -> None:
         """Note that a start of ``source`` was seen and its context rides on the next prompt."""
