@@ -60,6 +60,7 @@ def start_context(
     now: float,
     learnings: Learnings | None = None,
     warnings: Sequence[str] = (),
+    notices: Sequence[str] = (),
     since: Start | None = None,
 ) -> StartContext:
     """The context of a session start.
@@ -72,6 +73,7 @@ def start_context(
         learnings: called with topic, shown spec and the room that is left (UTF-16 units) for a named topic
             that is no review; gives inert lines.
         warnings: lines about errors that the person should hear of.
+        notices: lines for the part about ``,ai-kb``.
         since: the note of the last start where the client still has before it what that showed: only
             what is new is rendered, nothing when nothing is.
     """
@@ -88,7 +90,7 @@ def start_context(
         _add_topic(draft, result, state, topic, since)
     if since is None:
         draft.prefix, draft.prefix_pointer = prefix_text(env, state.workspace)
-        draft.footer = _knowledge(commands)
+        draft.footer = [*_knowledge(commands), *notices]
     _add_learnings(draft, result, learnings)
     if since is None or draft.says_something() or warnings:
         result.text = draft.fitted()

@@ -158,6 +158,7 @@ def _render(call: Call, source: str, since: Start | None) -> StartContext:
         now=call.now,
         learnings=_learnings(call),
         warnings=_warnings(call, since),
+        notices=_notices(call) if since is None else (),
         since=since,
     )
 
@@ -201,6 +202,18 @@ def _ask_for_learnings(call: Call, topic: str, spec: str, room: int) -> list[str
     from ai_kb import injection
 
     return injection.learnings_for_start(call, topic, spec, room)
+
+
+def _notices(call: Call) -> list[str]:
+    """The line that says how many records wait for a person's word, if any do."""
+    line = call.attempt("records that wait", lambda: _ask_who_waits(call))
+    return [line] if isinstance(line, str) and line else []
+
+
+def _ask_who_waits(call: Call) -> str:
+    from ai_kb import injection
+
+    return injection.waiting_line(call)
 
 
 def _forget_capsules(call: Call, source: str, start: Start) -> None:

@@ -27,6 +27,7 @@ PAYLOADS = REPOSITORY / "tests/data/payloads"
 def no_learnings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Signed memory has its own tests; here it has nothing to say unless a test says otherwise."""
     monkeypatch.setattr(session_context, "_ask_for_learnings", lambda *_: [])
+    monkeypatch.setattr(session_context, "_ask_who_waits", lambda *_: "")
 
 
 def payload(workspace: Path, name: str, session: str | None = SESSION, **changes: Any) -> bytes:
@@ -474,6 +475,23 @@ class TestSettling:
         assert f"Note: {root} belongs to another user" in text
 
 
+class TestDurableMemory:
+    def test_says_when_records_wait_for_a_persons_word(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(session_context, "_ask_who_waits", lambda *_: "Note: 3 records wait.")
+        text = context(payload(repository, "claude/SessionStart.startup"))
+        assert text.endswith("\nNote: 3 records wait.")
+
+    def test_gives_its_lines_below_their_heading(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        monkeypatch.setattr(session_context, "_ask_for_learnings", lambda *_: ["Warning.", '{"id":"a"}'])
+        text = context(payload(repository, "claude/SessionStart.startup"))
+        assert '### Relevant Learnings (,ai-kb)\nWarning.\n{"id":"a"}\n\n### Durable memory' in text
+
+
 class TestFailures:
     def test_of_signed_memory_leave_the_rest_and_are_in_the_ledger(
         self, repository: Path, monkeypatch: pytest.MonkeyPatch
@@ -575,6 +593,7 @@ class TestAsAProgram:
                 "import sys; sys.argv = ['x', '--harness', 'claude'];"
                 f"sys.path.insert(0, {str(REPOSITORY)!r});"
                 "from hooks import session_context; session_context._ask_for_learnings = lambda *_: [];"
+                "session_context._ask_who_waits = lambda *_: '';"
                 "session_context.main(); sys.stderr.write('\\n'.join(sys.modules))"
             )
             done = subprocess.run(
