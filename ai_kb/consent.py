@@ -151,11 +151,16 @@ def _acceptance_path(env: Mapping[str, str], common_dir: str, workspace: str | N
     return os.path.join(_state(env, workspace), "accepted", key)
 
 
+def acceptances(env: Mapping[str, str], common_dir: str, workspace: str | None = None) -> set[str]:
+    """Digests of the policies of the repository at ``common_dir`` that a person accepted."""
+    return _words(_acceptance_path(env, common_dir, workspace))
+
+
 def accepted(
     env: Mapping[str, str], common_dir: str, policy_digest: str, workspace: str | None = None
 ) -> bool:
     """Whether a person accepted this policy of the repository at ``common_dir``."""
-    return policy_digest in _words(_acceptance_path(env, common_dir, workspace))
+    return policy_digest in acceptances(env, common_dir, workspace)
 
 
 def accept(env: Mapping[str, str], common_dir: str, policy_digest: str, when: str) -> bool:

@@ -43,7 +43,10 @@ def title_and_body(text: str) -> tuple[str, str]:
 
 
 def ask(question: str, console: Console, answers: str) -> str:
-    """One letter of ``answers``, asked until one is given: the first for an empty line, ``""`` when input ends."""
+    """One letter of ``answers``, asked until one is given.
+
+    An empty line gives the first, the end of input ``""``.
+    """
     while True:
         console.stderr.write(f"{question} [{'/'.join(answers)}] ")
         console.stderr.flush()

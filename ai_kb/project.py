@@ -38,12 +38,14 @@ class Project:
         digest: what ``workspace/…`` topics hold for it.
         root: root commit, ``""`` where there is none to be known.
         url: digest of the remote's URL (``url-…``), ``""`` without one.
+        head: commit at HEAD, ``""`` where there is none.
     """
 
-    __slots__ = ("digest", "root", "url", "workspace")
+    __slots__ = ("digest", "head", "root", "url", "workspace")
 
-    def __init__(self, workspace: str, root: str = "", url: str = "") -> None:
+    def __init__(self, workspace: str, root: str = "", url: str = "", head: str = "") -> None:
         self.workspace = workspace
+        self.head = head
         self.digest = workspace_digest(workspace)
         self.root = root
         self.url = url
@@ -90,22 +92,28 @@ def identify(
     if common_dir is None or reader is None:
         return Project(workspace)
     url = url_id(remote_url(common_dir))
-    if os.path.exists(os.path.join(common_dir, "shallow")):
+    found = reader.info(["HEAD^{commit}"])[0]
+    if found is None:
         return Project(workspace, "", url)
-    return Project(workspace, root_commit(workspace, common_dir, reader, env=env, hook=hook), url)
+    head = found[0]
+    if os.path.exists(os.path.join(common_dir, "shallow")):
+        return Project(workspace, "", url, head)
+    return Project(workspace, root_commit(workspace, common_dir, head, reader, env=env, hook=hook), url, head)
 
 
 # ---------------------------------------------------------------- root commit
 
 
 def root_commit(
-    workspace: str, common_dir: str, reader: CatFile, *, env: Mapping[str, str], hook: bool = False
+    workspace: str,
+    common_dir: str,
+    head: str,
+    reader: CatFile,
+    *,
+    env: Mapping[str, str],
+    hook: bool = False,
 ) -> str:
-    """Root commit of HEAD along first parents; ``""`` for an unborn HEAD or a history too long for a hook."""
-    found = reader.info(["HEAD^{commit}"])[0]
-    if found is None:
-        return ""
-    head = found[0]
+    """Root commit of ``head`` along first parents; ``""`` for a history too long for a hook, or cut off."""
     path = _cache_path(env, common_dir, workspace if hook else None)
     known = _read_cache(path)
     if head in known:

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from agent_base import env as environment
 from agent_base import files
 from agent_base.cli import one_line
 from ai_kb import policy_file
@@ -26,12 +25,27 @@ from ai_kb.hn.gitstore import GitError, Repository
 from ai_kb.hn.gitwrite import clean_name, git_date, object_id, update_ref, write_objects
 from ai_kb.hn.identity import ANONYMOUS, Identity, Keyring
 from ai_kb.hn.policy import POLICY_PATH, Policy, parse_policy
+from ai_kb.store_paths import HOME, MAIN, REPO, STORES, home_path
 
-HOME, REPO = "home", "repo"
-STORES = (HOME, REPO)
+__all__ = [
+    "HOME",
+    "HOME_ROOT",
+    "MAIN",
+    "REPO",
+    "STORES",
+    "Choice",
+    "Store",
+    "choose",
+    "commit_policy",
+    "home_path",
+    "init_home",
+    "open_home",
+    "open_repo",
+    "policy_at_head",
+    "stores",
+    "why_not_repo",
+]
 
-HOME_NAME = "home.git"
-MAIN = "refs/heads/main"
 # The empty tree, a fixed author, date 0: the same bytes, and so the same id, on every machine.
 _EMPTY_TREE = object_id("tree", b"", "sha1")
 ROOT_COMMIT_BYTES = (
@@ -82,14 +96,6 @@ class Choice:
 
 
 # ---------------------------------------------------------------- home store
-
-
-def home_path(env: Mapping[str, str], workspace: str | None = None) -> str:
-    """Where the home store is or would be. In a hook (``workspace``) overrides are checked."""
-    base = environment.trusted_override(env, "AI_KB_HOME", workspace)
-    if base is None:
-        base = os.path.join(environment.xdg(env, "XDG_DATA_HOME", workspace), "ai-kb")
-    return os.path.join(base, HOME_NAME)
 
 
 def open_home(env: Mapping[str, str]) -> Store | None:

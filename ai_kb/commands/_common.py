@@ -12,6 +12,7 @@ from agent_base.errors import UsageError
 from agent_memory import workspace as places
 from agent_memory.topics import State
 from ai_kb import stores
+from ai_kb.capsule import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def place(args: argparse.Namespace, console: Console) -> Place:
     workspace = workspace_of(args.workspace, console)
     session_id: str = args.session_id
     key: str = args.session_key
-    if key and not places.is_bucket_name(places.session_topic(key)):
+    if key and not places.is_session_key(key):
         raise UsageError(f"{key[:80]!r} is no session key; nothing was changed", "use --session-id")
     if not key and session_id:
         key = places.session_key(session_id)
@@ -89,3 +90,8 @@ def user_name(workspace: str, console: Console) -> str:
     arguments = ("config", "--get", "user.name")
     status, out, _ = gitproc.run(("-C", workspace), arguments, env=console.env, hook=False)
     return out.decode("utf-8", "replace").removesuffix("\n") if status == 0 else ""
+
+
+def capsule_kind(kind: str) -> str:
+    """``kind`` where it is a capsule kind, else ``""``: records of the protocol have kinds of their own."""
+    return kind if kind in KINDS else ""

@@ -54,18 +54,17 @@ def add_worklog_options(parser: argparse.ArgumentParser) -> None:
     """The options that pick a worklog and tune the detectors."""
     parser.add_argument("--topic", default="", help="the worklog of this topic")
     parser.add_argument("--worklog", metavar="FILE", default="", help="this worklog file")
-    parser.add_argument(
-        "--limit", type=_positive, default=LIMIT, help="at most so many (default: %(default)s)"
-    )
+    parser.add_argument("--limit", type=count, default=LIMIT, help="at most so many (default: %(default)s)")
     parser.add_argument(
         "--min-repeats",
-        type=_positive,
+        type=count,
         default=MIN_REPEATS,
         help="how often an error or a command must come (default: %(default)s)",
     )
 
 
-def _positive(text: str) -> int:
+def count(text: str) -> int:
+    """A number of at least 1."""
     number = int(text)
     if number < 1:
         raise ValueError(text)
@@ -134,10 +133,8 @@ def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[
         if not is_bucket_name(args.topic):
             raise UsageError(f"{args.topic[:80]!r} is no topic name", ",agent-memory list shows the topics")
         return args.topic, state.worklog_path(args.topic)
-    if place.session_key:
-        topic = state.topic_of_session(place.session_key)[0]
-    else:
-        topic = state.topic_of_command()[0]
+    key = place.session_key
+    topic, _ = state.topic_of_session(key) if key else state.topic_of_command()
     return topic, state.worklog_path(topic)
 
 

@@ -76,7 +76,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Remember one capsule."""
     place = _common.place(args, console)
-    title, body = _text(args, console)
+    title, body = read_text(args, console)
     done = remember(
         draft_of(args, console, title, body),
         workspace=place.workspace,
@@ -112,7 +112,9 @@ def draft_of(args: argparse.Namespace, console: Console, title: str, body: str) 
     )
 
 
-def _text(args: argparse.Namespace, console: Console) -> tuple[str, str]:
+def read_text(
+    args: argparse.Namespace, console: Console, old_title: str = "", old_body: str = ""
+) -> tuple[str, str]:
     """Title and body from options, a file, standard input, or a person in an editor."""
     if args.body is not None:
         return args.title, args.body
@@ -120,9 +122,10 @@ def _text(args: argparse.Namespace, console: Console) -> tuple[str, str]:
         return args.title, _read_body(args.body_file, console)
     if not console.person():
         raise EmptyText(
-            "there is no body; nothing was changed", "give --body TEXT or --body-file FILE (`-`: stdin)"
+            "there is no body; nothing was changed",
+            "give --body TEXT or --body-file FILE (`-`: standard input)",
         )
-    text = editor.edit(_TEMPLATE.format(title=args.title, body=""), console)
+    text = editor.edit(_TEMPLATE.format(title=args.title or old_title, body=old_body), console)
     return editor.title_and_body(text)
 
 

@@ -1,0 +1,279 @@
+"""The protocol's verbs under ``,ai-kb``: the same code as ``hn memory …``, once per store.
+
+A verb's own flags go to the protocol's parser; ``--store``, ``--workspace`` and the session are read
+here. Where a memory id is expected, 8 or more hex digits of its beginning do. What is beside the
+protocol's fields (``store``, ``source_changed``) is added here and never inside an envelope's rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from agent_base.cli import Console, Parser
+from agent_base.errors import SuiteError, UsageError
+from ai_kb import corpus, stores
+from ai_kb.cli import PROG
+from ai_kb.commands import _common
+from ai_kb.hn.envelope_types import VerifiedMemory
+from ai_kb.hn.flags import FlagParser, Verbs
+from ai_kb.hn.prefixes import PrefixStore
+from ai_kb.hn.streams import collect
+from ai_kb.stores import HOME, Store
+
+_OWN = ("store", "workspace", "session-id", "session-key")
+
+
+class Words:
+    """A protocol verb's command line taken apart.
+
+    Attributes:
+        rest: the words for the protocol's parser.
+        place: where the command works.
+        store: HOME, REPO or ``""``.
+    """
+
+    def __init__(self, rest: list[str], place: _common.Place, store: str) -> None:
+        self.rest = rest
+        self.place = place
+        self.store = store
+
+    @property
+    def as_json(self) -> bool:
+        """Whether JSON is asked for (before any ``--``)."""
+        before = self.rest[: self.rest.index("--")] if "--" in self.rest else self.rest
+        return "--json" in before or "-json" in before
+
+
+def add_words(subparsers: Any, verb: str, summary: str) -> Parser:
+    """A parser that leaves every word of ``verb`` as it is."""
+    # No character can start an option here: the protocol's parser reads them.
+    parser: Parser = subparsers.add_parser(verb, help=summary, add_help=False, prefix_chars="\0")
+    parser.add_argument("words", nargs=argparse.REMAINDER)
+    return parser
+
+
+def parser_of(verb: str) -> FlagParser:
+    """The protocol's parser of ``verb``, speaking as ``,ai-kb``."""
+    verbs = Verbs(PROG)
+    _module(verb).add_parser(verbs)
+    parser = verbs.parser
+    assert parser is not None
+    own = "where:\n  --store home|repo, --workspace DIR, --session-id ID"
+    for name in ("description", "epilog", "usage_line"):
+        text = getattr(parser, name) or ""
+        setattr(parser, name, text.replace("hn memory ", f"{PROG} ").replace("hn sync", f"{PROG} sync"))
+    parser.epilog = f"{own}\n\n{parser.epilog}"
+    return parser
+
+
+def _module(verb: str) -> Any:
+    return importlib.import_module(f"ai_kb.hn.commands.{verb}")
+
+
+def split(verb: str, words: Sequence[str], console: Console) -> Words:
+    """Take this command's own options out of ``words``. Raises UsageError."""
+    flags = parser_of(verb)._flags()
+    own: dict[str, str] = {}
+    rest: list[str] = []
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        if word == "--":
+            rest += words[position - 1 :]
+            break
+        if len(word) < 2 or word[0] != "-":
+            rest.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        takes_value = name in _OWN or (name in flags and flags[name].nargs != 0)
+        if takes_value and not equals:
+            if position >= len(words):
+                raise UsageError(f"flag needs an argument: --{name}", f"see `{PROG} {verb} --help`")
+            value = words[position]
+            position += 1
+            if name not in _OWN:
+                rest += [word, value]
+                continue
+        if name in _OWN:
+            own[name] = value
+        else:
+            rest.append(word)
+    store = own.get("store", "")
+    if store and store not in stores.STORES:
+        raise UsageError(f"there is no store {store[:40]!r}", "--store home or --store repo")
+    args = argparse.Namespace(
+        workspace=own.get("workspace"),
+        session_id=own.get("session-id", ""),
+        session_key=own.get("session-key", ""),
+    )
+    return Words(rest, _common.place(args, console), store)
+
+
+def usable(words: Words, console: Console) -> list[Store]:
+    """The stores a query goes to: a repository without a commit holds nothing to query."""
+    found = stores.stores(words.place.workspace, console.env, words.store)
+    return [store for store in found if words.store or store.name == HOME or _has_commit(store)]
+
+
+def _has_commit(store: Store) -> bool:
+    with store.repo.objects() as reader:
+        return reader.head() is not None
+
+
+def run_in(store: Store, verb: str, rest: Sequence[str], console: Console) -> tuple[int, str]:
+    """Run the protocol's ``verb`` in ``store``: exit code, and what it printed."""
+    inner = Console(
+        env=console.env,
+        stdin=console.stdin,
+        stdout=io.StringIO(),
+        stderr=console.stderr,
+        now=console.now,
+        cwd=store.repo.work_tree or store.repo.git_dir,
+    )
+    parser = parser_of(verb)
+    args = parser.parse_args(list(rest))
+    handler = getattr(args, "run", _module(verb).run)
+    status: int = handler(args, inner)
+    assert isinstance(inner.stdout, io.StringIO)
+    return status, inner.stdout.getvalue()
+
+
+def wants_help(verb: str, words: Sequence[str], console: Console) -> bool:
+    """Print the verb's help when that is all that is asked for."""
+    if not words or words[0] not in ("-h", "-help", "--help"):
+        return False
+    console.stdout.write(parser_of(verb).format_help())
+    return True
+
+
+# ---------------------------------------------------------------- queries
+
+
+def query(verb: str, words: Sequence[str], console: Console) -> int:
+    """``recall`` and ``grep``: one envelope per store, home first; 1 when a store failed."""
+    if wants_help(verb, words, console):
+        return 0
+    split_words = split(verb, words, console)
+    found = usable(split_words, console)
+    if len(found) > 1 and any(w.lstrip("-").split("=")[0] == "cursor" for w in split_words.rest):
+        raise UsageError("a cursor belongs to one store", "say which: --store home or --store repo")
+    as_json = split_words.as_json
+    machine = (as_json and split_words.rest) or ["--json", *split_words.rest]
+    envelopes: list[dict[str, object]] = []
+    failed = False
+    for store in found:
+        try:
+            _, out = run_in(store, verb, machine, console)
+            envelope: dict[str, Any] = json.loads(out)
+            changed = source_changed(store, envelope)
+            envelopes.append({"store": store.name, "source_changed": changed, **envelope})
+            if not as_json:
+                _, text = run_in(store, verb, split_words.rest, console)
+                _show(store, text, changed, console)
+        except SuiteError as error:
+            if error.exit_code == 2 or len(found) == 1:
+                raise
+            failed = True
+            envelopes.append({"store": store.name, "error": {"code": error.code, "message": error.message}})
+            console.err(f"{PROG}: {store.described}: {_common.shown(error.message)}")
+    if as_json:
+        console.json(envelopes)
+    elif not found:
+        console.err(f"{PROG}: there is no store here yet ({PROG} init makes one)")
+    if failed:
+        return 1
+    return 0 if verb != "grep" or any(envelope.get("memories") for envelope in envelopes) else 1
+
+
+def _show(store: Store, text: str, changed: Mapping[str, Sequence[str]], console: Console) -> None:
+    console.out(f"== {store.described}")
+    console.stdout.write(text)
+    for memory_id, paths in changed.items():
+        _common.say(console, f"source changed: {memory_id}: {', '.join(paths)}")
+
+
+def source_changed(store: Store, envelope: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Anchored paths that HEAD has no longer as they were, by id of the memories in ``envelope``."""
+    asked = [
+        (str(row["id"]), str(entry["path"]), str(entry["blob"]))
+        for row in envelope.get("memories") or ()
+        for entry in row["anchor"].get("paths") or ()
+    ]
+    return drift(store, asked)
+
+
+def drift(store: Store, asked: Sequence[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Of (id, path, blob) those whose path is another blob at HEAD: paths by id."""
+    found: dict[str, list[str]] = {}
+    if not asked:
+        return found
+    with store.repo.objects() as reader:
+        head = reader.head()
+        if head is None:
+            return found
+        paths = list(dict.fromkeys(path for _, path, _ in asked))
+        now = dict(zip(paths, reader.path_blobs(head, paths), strict=True))
+    for memory_id, path, blob in asked:
+        if now[path] is not None and now[path] != blob:
+            found.setdefault(memory_id, []).append(path)
+    return found
+
+
+# ---------------------------------------------------------------- one memory
+
+
+def find(text: str, words: Words, console: Console) -> tuple[Store, VerifiedMemory]:
+    """The store and the verified memory that an id or the beginning of one names.
+
+    Raises NotFound; a store that cannot be verified is an error, not an absence.
+    """
+    holders: dict[str, tuple[Store, VerifiedMemory]] = {}
+    for store in stores.stores(words.place.workspace, console.env, words.store):
+        with store.repo.objects() as reader, PrefixStore.open(store.repo) as prefixes:
+            collection = collect(store.repo, reader, prefixes=prefixes)
+        for memory_id, memory in collection.memories.items():
+            holders.setdefault(memory_id, (store, memory))
+    return holders[corpus.full_id(text, holders)]
+
+
+def about(verb: str, words: Sequence[str], console: Console) -> tuple[Store, Words, list[str]]:
+    """For a verb whose first argument is a memory: its store, the words, and the words with the full id."""
+    split_words = split(verb, words, console)
+    position = _first_positional(verb, split_words.rest)
+    if position is None:
+        raise UsageError(f"usage: {parser_of(verb).usage_line}")
+    store, memory = find(split_words.rest[position], split_words, console)
+    rest = list(split_words.rest)
+    rest[position] = memory.id
+    return store, split_words, rest
+
+
+def _first_positional(verb: str, words: Sequence[str]) -> int | None:
+    flags = parser_of(verb)._flags()
+    position = 0
+    while position < len(words):
+        word = words[position]
+        if word == "--":
+            return position + 1 if position + 1 < len(words) else None
+        if len(word) < 2 or word[0] != "-":
+            return position
+        name, equals, _ = word.lstrip("-").partition("=")
+        position += 2 if name in flags and flags[name].nargs != 0 and not equals else 1
+    return None
+
+
+def with_defaults(store: Store, rest: Sequence[str]) -> list[str]:
+    """``rest`` with anchor and applicability where it leaves them out: the home store's root, or HEAD."""
+    names = {word.lstrip("-").split("=")[0] for word in rest if word.startswith("-")}
+    added: list[str] = []
+    if "at" not in names:
+        added += ["--at", stores.HOME_ROOT if store.name == HOME else "HEAD"]
+    if "applies" not in names:
+        added += ["--applies", "descendants"]
+    return [*added, *rest]

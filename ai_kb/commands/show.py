@@ -1,0 +1,52 @@
+"""``,ai-kb show``: one memory of either store, with everything that is known about it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from agent_base.cli import Console
+from ai_kb import consent
+from ai_kb.capsule import Capsule
+from ai_kb.commands import _common, _protocol
+
+
+def add_parser(subparsers: Any) -> None:
+    """The parser of ``,ai-kb show``."""
+    summary = "one capsule with everything that is known about it"
+    _protocol.add_words(subparsers, "show", summary).set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Print one memory: the protocol's answer, and beside it what is ours."""
+    if _protocol.wants_help("show", args.words, console):
+        return 0
+    words = _protocol.split("show", args.words, console)
+    store, _, rest = _protocol.about("show", args.words, console)
+    status, out = _protocol.run_in(store, "show", ["--json", *(w for w in rest if w != "--json")], console)
+    answer: dict[str, Any] = json.loads(out)
+    row = answer.get("projection")
+    data = row["data"] if row else None
+    paths = [(row["id"], p["path"], p["blob"]) for p in row["anchor"].get("paths") or ()] if row else []
+    changed = _protocol.drift(store, paths).get(row["id"], []) if row else []
+    capsule = Capsule(data["kind"], data["content"], data["topics"] or ()) if data else None
+    approved = answer["memoryId"] in consent.approved(console.env)
+    if words.as_json:
+        beside = {"store": store.name, "source_changed": changed, "approved": approved}
+        if capsule is not None:
+            beside |= {"capsule_kind": capsule.kind, "scope": capsule.scope, "by": capsule.by}
+        console.json({**beside, **answer})
+        return status
+    _, text = _protocol.run_in(store, "show", rest, console)
+    console.stdout.write(text)
+    _common.say(console, f"Store: {store.name}")
+    if capsule is not None:
+        by = capsule.by + (" (approved)" if approved else "")
+        _common.say(console, f"Capsule: {capsule.kind}, scope {capsule.scope or 'not said'}, by {by}")
+        _common.say(console, f"Topics: {' '.join(data['topics'] or ())}" if data else "")
+        for line in data["content"].split("\n") if data else ():
+            _common.say(console, f"    {line}")
+    for path in changed:
+        _common.say(console, f"source changed: {path} is no longer what it was when this was signed")
+    return status

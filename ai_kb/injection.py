@@ -1,0 +1,458 @@
+"""What of both stores reaches a session by itself: gates, relevance, what was seen, inert lines.
+
+For a prompt and for the spec of a topic the same way, in this order:
+
+1. stores: the home store when it is there; the repository's when a person accepted its policy;
+2. gate: active, policy-qualified, applicable, with resolved evidence (the index), scope and approval
+   (``gates``) — nothing else takes part in the ranking;
+3. relevance: mostly nothing is (``relevance``);
+4. a fresh look: anchors and evidence asked of Git again, the payload hashed against its id;
+5. seen state, locked: what this session has before it is not shown again;
+6. lines: one inert line of JSON each, as many as there is room for.
+
+Everything has one deadline. A store that fails contributes nothing and a note for the ledger; nothing
+here raises for what a store holds. Standard library only, at most three git processes.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from agent_base import files
+from agent_base.errors import SuiteError
+from ai_kb import inject_text, store_paths
+from ai_kb.store_paths import HOME, REPO
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Protocol
+
+    from agent_memory.payload import Event
+    from agent_memory.topics import State
+    from ai_kb.gates import Gate
+    from ai_kb.hn.cache_index import Index
+    from ai_kb.hn.gitobjects import ObjectReader
+    from ai_kb.hn.gitstore import Repository
+    from ai_kb.project import Project
+
+    class CallLike(Protocol):
+        """What of a hook's call is used (``hooks._entry.Call``)."""
+
+        env: Mapping[str, str]
+        now: float
+        event: Event
+
+        @property
+        def state(self) -> State: ...
+        def ledger(self, kind: str, message: str) -> None: ...
+
+
+FAST, BALANCED, DEEP = "fast", "balanced", "deep"
+SHOWN = {FAST: 0, BALANCED: 3, DEEP: 5}  # capsules per prompt
+DEADLINE = {FAST: 6.0, BALANCED: 6.0, DEEP: 9.0}  # seconds
+SHOWN_AT_START = 3
+SHORTEST_PROMPT = 12  # characters
+_LONGEST_QUERY = 20_000
+# Of 9,500: heading, warning and footer, and a correction's directive beside them.
+_FRAME_UNITS = 2_000
+_MISSING_POLICY = b"hn-memory-policy-missing-v0"
+
+
+def depth_of(env: Mapping[str, str]) -> str:
+    """``AI_AGENT_DEPTH``: ``fast``, ``balanced`` or ``deep``; unset or unknown is ``balanced``."""
+    value = env.get("AI_AGENT_DEPTH", "").strip().lower()
+    return value if value in SHOWN else BALANCED
+
+
+class Where:
+    """One session, and what bounds and hears of its recall.
+
+    Args:
+        note: called with one line for each part that failed.
+        deadline: a ``time.monotonic()`` value.
+    """
+
+    __slots__ = ("deadline", "env", "note", "now", "session_key", "spec_dir", "workspace")
+
+    def __init__(
+        self,
+        *,
+        workspace: str,
+        spec_dir: str,
+        session_key: str,
+        env: Mapping[str, str],
+        now: float,
+        note: Callable[[str], None],
+        deadline: float,
+    ) -> None:
+        self.workspace = workspace
+        self.spec_dir = spec_dir
+        self.session_key = session_key
+        self.env = env
+        self.now = now
+        self.note = note
+        self.deadline = deadline
+
+
+class TooLate(SuiteError):
+    """The deadline passed before there was anything to show."""
+
+    code = "too-late"
+
+
+# ---------------------------------------------------------------- entry points
+
+
+def recall_for_prompt(where: Where, prompt: str, depth: str) -> list[str]:
+    """Inert lines for a prompt: at most 3, at depth ``deep`` 5; none at ``fast`` or for a short prompt."""
+    limit = SHOWN[depth]
+    if limit == 0 or len(prompt.strip()) < SHORTEST_PROMPT:
+        return []
+    return _lines(where, prompt, limit, depth, room=inject_text.UNITS - _FRAME_UNITS)
+
+
+def learnings_for_start(call: CallLike, topic: str, spec: str, room: int) -> list[str]:
+    """The warning and at most 3 inert lines for a topic, with its spec as the query; ``[]`` for none.
+
+    Args:
+        room: UTF-16 units that there are for all lines together.
+    """
+    where = where_of(call, BALANCED)
+    query = f"{topic.replace('-', ' ').replace('_', ' ')}\n{spec}"
+    room -= inject_text.units(inject_text.WARNING) + inject_text.units(inject_text.FOOTER) + 2
+    lines = _lines(where, query, SHOWN_AT_START, BALANCED, room=room)
+    return [inject_text.WARNING, *lines, inject_text.FOOTER] if lines else []
+
+
+def waiting_line(call: CallLike) -> str:
+    """One line when records of the repository's store wait for a person's word, else ``""``."""
+    where = where_of(call, BALANCED)
+    try:
+        with _Stores(where) as opened:
+            count = opened.waiting()
+    except (SuiteError, OSError) as error:
+        where.note(f"the repository's store: {error}")
+        return ""
+    if not count:
+        return ""
+    records = "1 record" if count == 1 else f"{count} records"
+    return (
+        f"Note: {records} of this repository's memory wait for a person's word before they are shown here; "
+        "tell the user about `,ai-kb policy accept`."
+    )
+
+
+def where_of(call: CallLike, depth: str) -> Where:
+    """Where a hook's call recalls: its state, and the deadline of ``depth`` from now on."""
+    from agent_memory.workspace import session_key
+
+    session_id = call.event.session_id
+    return Where(
+        workspace=call.state.workspace,
+        spec_dir=call.state.spec_dir,
+        session_key=session_key(session_id) if session_id else "",
+        env=call.env,
+        now=call.now,
+        note=lambda text: call.ledger("recall", text),
+        deadline=time.monotonic() + DEADLINE[depth],
+    )
+
+
+# ---------------------------------------------------------------- the way of one query
+
+
+def _lines(where: Where, query: str, limit: int, depth: str, room: int) -> list[str]:
+    with _Stores(where) as opened:
+        try:
+            found = opened.relevant(query[:_LONGEST_QUERY], limit)
+            if time.monotonic() > where.deadline:
+                raise TooLate(f"recall took longer than {DEADLINE[depth]:g} s")
+            lines = [(memory_id, opened.line(entry, depth)) for memory_id, entry in found]
+            return _unseen(where, lines, room)
+        except Exception as error:  # noqa: BLE001 - whatever a store holds, the prompt goes on
+            where.note(f"nothing was injected: {_said(error)}")
+            opened.heal(error)
+            return []
+
+
+def _said(error: Exception) -> str:
+    """``error`` for the ledger: a refusal's own words, or what kind of failure it was."""
+    return str(error) if isinstance(error, SuiteError) else f"{type(error).__name__}: {error}"
+
+
+def _unseen(where: Where, lines: Sequence[tuple[str, str]], room: int) -> list[str]:
+    """The lines that this session has not before it, marked as seen; whole ones, as far as they fit."""
+    if not lines:
+        return []
+    if not where.session_key:
+        return inject_text.fitting([line for _, line in lines], room)
+    from ai_kb.seen import Seen
+
+    wait = max(0.0, where.deadline - time.monotonic())
+    with Seen(where.spec_dir, where.session_key, timeout=wait) as seen:
+        fresh = [(memory_id, line) for memory_id, line in lines if memory_id not in seen.ids]
+        shown = inject_text.fitting([line for _, line in fresh], room)
+        seen.add(memory_id for memory_id, _ in fresh[: len(shown)])
+    return shown
+
+
+class _Entry:
+    """A record that is going to be shown."""
+
+    __slots__ = ("capsule", "challenged", "changed", "memory_id", "timestamp", "trust")
+
+    def __init__(self, memory_id: str, capsule: object, timestamp: str, trust: str, challenged: bool) -> None:
+        self.memory_id = memory_id
+        self.capsule = capsule
+        self.timestamp = timestamp
+        self.trust = trust
+        self.challenged = challenged
+        self.changed: tuple[str, ...] = ()
+
+
+class _Stores:
+    """The stores of one query, open while it lasts."""
+
+    def __init__(self, where: Where) -> None:
+        self.where = where
+        self._repo: Repository | None = None
+        self._reader: ObjectReader | None = None
+        self._project: Project | None = None
+        self._indexes: dict[str, Index] = {}
+        self._readers: list[ObjectReader] = []
+
+    def __enter__(self) -> _Stores:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for index in self._indexes.values():
+            index.close()
+        for reader in self._readers:
+            reader.close()
+
+    def heal(self, error: Exception) -> None:
+        """Remove a damaged index, so that the next prompt makes it again; never fails."""
+        from ai_kb.hn import cache, cache_file
+
+        if not cache_file.is_damage(error):
+            return
+        for index in self._indexes.values():
+            try:
+                index.close()
+                cache.discard(index.repo, self.where.workspace)
+            except (SuiteError, OSError) as failure:
+                self.where.note(f"the private index: {failure}")
+
+    # ------------------------------------------------------------ what is there
+
+    def _find_repository(self) -> None:
+        """Find the workspace's repository, and start its one ``cat-file``."""
+        if self._repo is not None:
+            return
+        from ai_kb.hn.cache import locate
+
+        where = self.where
+        self._repo = locate(where.workspace, where.env, hook=True, deadline=where.deadline)
+        if self._repo is not None:
+            self._reader = self._repo.objects()
+            self._readers.append(self._reader)
+            self._reader.start()
+
+    @property
+    def project(self) -> Project:
+        """The project of the workspace; only the workspace is known when its repository fails."""
+        if self._project is None:
+            from ai_kb.project import Project, identify
+
+            where = self.where
+            self._find_repository()
+            common_dir = self._repo.common_dir if self._repo is not None else None
+            try:
+                self._project = identify(where.workspace, common_dir, self._reader, env=where.env, hook=True)
+            except (SuiteError, OSError) as error:
+                where.note(f"the repository of the workspace: {error}")
+                self._project = Project(where.workspace)
+        return self._project
+
+    def _home(self) -> Index | None:
+        from ai_kb.hn.cache import REF_PREFIXES, open_index
+        from ai_kb.hn.gitstore import Repository
+        from ai_kb.search import EXTENSION
+
+        where = self.where
+        path = store_paths.home_path(where.env, where.workspace)
+        try:
+            files.check_private(path, os.lstat(path))
+        except FileNotFoundError:
+            return None
+        repo = Repository.bare(path, where.env, hook=True, deadline=where.deadline)
+        refs = repo.refs(*REF_PREFIXES, store_paths.MAIN)
+        if store_paths.MAIN not in refs:
+            return None
+        reader = repo.objects()
+        self._readers.append(reader)
+        return open_index(
+            repo,
+            at=store_paths.MAIN,
+            refs=refs,
+            reader=reader,
+            extension=EXTENSION,
+            workspace=where.workspace,
+        )
+
+    def _accepted_repo(self) -> Index | None:
+        """The repository's index, if a person accepted the policy at its HEAD."""
+        from ai_kb import consent
+
+        where = self.where
+        if not self.project.head or self._repo is None:
+            return None
+        words = consent.acceptances(where.env, self._repo.common_dir, where.workspace)
+        if not words or self._policy_digest() not in words:
+            return None
+        return self._open_repo()
+
+    def _open_repo(self) -> Index:
+        from ai_kb.hn.cache import open_index
+        from ai_kb.search import EXTENSION
+
+        assert self._repo is not None
+        return open_index(
+            self._repo,
+            at=self.project.head,
+            reader=self._reader,
+            extension=EXTENSION,
+            workspace=self.where.workspace,
+        )
+
+    def _policy_digest(self) -> str:
+        """Digest of the policy at HEAD, as the protocol takes it."""
+        from ai_kb.hn.cache_context import read_policy
+        from ai_kb.hn.cache_file import sha256_hex
+
+        assert self._reader is not None
+        data = read_policy(self._reader, self.project.head)
+        return "sha256:" + sha256_hex(_MISSING_POLICY if data is None else data)
+
+    def waiting(self) -> int:
+        """How many records of the repository's store only wait for the policy to be accepted."""
+        from ai_kb import consent
+
+        where = self.where
+        self._find_repository()
+        if self._repo is None or not self.project.head:
+            return 0
+        words = consent.acceptances(where.env, self._repo.common_dir, where.workspace)
+        if self._policy_digest() in words:
+            return 0
+        index = self._indexes[REPO] = self._open_repo()
+        return self._gate().allowed(index, REPO).bit_count()
+
+    def _gate(self) -> Gate:
+        from ai_kb import consent
+        from ai_kb.gates import Gate
+
+        where = self.where
+        return Gate(
+            self.project,
+            lambda: consent.approved(where.env, where.workspace),
+            lambda: consent.approves_all(where.env, where.workspace),
+        )
+
+    # ------------------------------------------------------------ what fits
+
+    def relevant(self, query: str, limit: int) -> list[tuple[str, _Entry]]:
+        """Id and entry of the records worth showing, best first."""
+        from ai_kb.search import Source
+
+        gate: Gate | None = None
+        sources: list[Source] = []
+        self._find_repository()
+        for name, opener in ((HOME, self._home), (REPO, self._accepted_repo)):
+            try:
+                index = opener()
+                if index is None:
+                    continue
+                self._indexes[name] = index
+                gate = gate or self._gate()
+                allowed = gate.allowed(index, name)
+                if allowed:
+                    sources.append(Source(name, index.conn, allowed))
+            except Exception as error:  # noqa: BLE001 - one store's failure leaves the other alone
+                self.where.note(f"the {name} store: {_said(error)}; nothing of it was injected")
+                self.heal(error)
+        if not sources or gate is None:
+            return []
+        from ai_kb.relevance import select_relevant
+
+        numbers: dict[str, list[int]] = {}
+        order: list[tuple[str, int]] = []
+        for selected in select_relevant(query, sources, limit=limit):
+            numbers.setdefault(selected.source, []).append(selected.number)
+            order.append((selected.source, selected.number))
+        entries: dict[tuple[str, int], _Entry] = {}
+        for name, wanted in numbers.items():
+            entries.update(self._entries(name, wanted, gate))
+        return [(entries[key].memory_id, entries[key]) for key in order if key in entries]
+
+    def _entries(self, name: str, numbers: Sequence[int], gate: Gate) -> dict[tuple[str, int], _Entry]:
+        from ai_kb.capsule import Capsule
+
+        index = self._indexes[name]
+        entries = index.judged(numbers, recheck=name == REPO)
+        proven = [j.record for j in entries if j.record.data["evidence"]]
+        if name == HOME and proven:
+            # Its anchor is its root, which it always has; only evidence is worth a process.
+            gone = index.recheck(proven)
+            entries = [j for j in entries if j.record.number not in gone]
+        found: dict[tuple[str, int], _Entry] = {}
+        paths: list[tuple[tuple[str, int], str, str]] = []
+        for judged in entries:
+            record = judged.record
+            topics = record.data["topics"]
+            assert isinstance(topics, list)
+            capsule = Capsule(str(record.data["kind"]), str(record.data["content"]), topics)
+            if not gate.admits(record.id, capsule, name):
+                continue
+            key = (name, record.number)
+            found[key] = _Entry(record.id, capsule, record.timestamp, judged.trust, bool(judged.challengers))
+            anchor = record.data["anchor"]
+            assert isinstance(anchor, dict)
+            paths += [(key, entry["path"], entry["blob"]) for entry in anchor.get("paths") or ()]
+        if paths and name == REPO:
+            self._mark_drift(found, paths)
+        return found
+
+    def _mark_drift(
+        self,
+        found: dict[tuple[str, int], _Entry],
+        paths: Sequence[tuple[tuple[str, int], str, str]],
+    ) -> None:
+        """Note which anchored files HEAD has no longer as they were."""
+        assert self._reader is not None
+        names = list(dict.fromkeys(path for _, path, _ in paths))
+        now = dict(zip(names, self._reader.path_blobs(self.project.head, names), strict=True))
+        for key, path, blob in paths:
+            if now[path] is not None and now[path] != blob:
+                found[key].changed = (*found[key].changed, path)
+
+    def line(self, entry: _Entry, depth: str) -> str:
+        """One entry as an inert line."""
+        from ai_kb.capsule import Capsule
+
+        capsule = entry.capsule
+        assert isinstance(capsule, Capsule)
+        return inject_text.line(
+            entry.memory_id,
+            kind=capsule.kind,
+            title=capsule.title,
+            body=capsule.body,
+            trust=entry.trust,
+            age=inject_text.age(entry.timestamp, self.where.now),
+            by=capsule.by,
+            challenged=entry.challenged,
+            source_changed=entry.changed,
+            depth=depth,
+        )
