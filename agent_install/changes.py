@@ -38,6 +38,7 @@ class Change:
         mode: permission bits to be.
         owner: what it belongs to in the manifest (``launcher``, ``harness:claude``, …).
         backup: whether ``before`` is kept beside the file.
+        before_mode: permission bits now, 0 when there is no file.
         original: what was there before the suite came, to be put back when it goes; None: no file.
     """
 
@@ -48,6 +49,7 @@ class Change:
     owner: str
     backup: bool = False
     original: bytes | None = None
+    before_mode: int = 0
 
     @property
     def is_change(self) -> bool:
@@ -72,13 +74,16 @@ def read(path: str) -> tuple[bytes | None, int]:
         return None, 0
     except OSError as error:
         raise Unusable(f"{path} cannot be read: {error.strerror}; it was left as it is") from error
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise Unusable(f"{path} is not a regular file; it was left as it is")
         if status.st_size > LIMIT:
             raise Unusable(f"{path} is larger than {LIMIT >> 20} MiB; it was left as it is")
-        return file.read(), stat.S_IMODE(status.st_mode)
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(), stat.S_IMODE(status.st_mode)
+    finally:
+        os.close(fd)
 
 
 def check_writable(path: str) -> None:

@@ -149,7 +149,7 @@ def harness_checks(
         return
     yield from _allowed(harness, env)
     if harness.name == "codex":
-        yield _trusted(env, layout)
+        yield _trusted(env, _configuration(harness, env, manifest))
     yield from _hooks_run(harness, env, layout)
 
 
@@ -205,10 +205,10 @@ def _allowed(harness: Harness, env: Mapping[str, str]) -> Iterator[Check]:
         yield Check(name, FAIL, f"{path} turns all hooks off", "turn them on there")
 
 
-def _trusted(env: Mapping[str, str], layout: Layout) -> Check:
+def _trusted(env: Mapping[str, str], path: str) -> Check:
     name, hint = "codex: trusted", "review them in Codex with /hooks, or ./install.sh --trust-codex"
     try:
-        hooks = codex_trust.ask(env, layout.home)
+        hooks = codex_trust.ask(env, path)
     except SuiteError as error:
         return Check(name, WARN, f"cannot be asked: {error.message}", hint)
     untrusted = [hook.event for hook in hooks if not hook.trusted]

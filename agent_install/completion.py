@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Mapping
 
 from agent_base.errors import SuiteError
+from agent_base.files import write_atomic
 from agent_install.adapters import MARKER
 from agent_install.launchers import COMMANDS
 from agent_install.layout import Layout
@@ -33,16 +34,22 @@ def is_ours(data: bytes) -> bool:
     return _NOTE.encode() in data[:1000]
 
 
-def generate(runtime: Runtime, layout: Layout, env: Mapping[str, str]) -> dict[str, bytes]:
-    """Path → content of every completion script.
+def _store(runtime: Runtime, shell: str, command: str) -> str:
+    return os.path.join(runtime.directory, "completion", shell, command)
+
+
+def generate(runtime: Runtime, env: Mapping[str, str]) -> None:
+    """Have the commands of an environment print their scripts, once; they are kept in the environment.
 
     Raises:
         SuiteError: a command does not print its own.
     """
-    scripts = {}
     for command, module in COMMANDS.items():
         program = f"import sys; sys.argv[0] = {command!r}; from {module} import entry; sys.exit(entry())"
         for shell in SHELLS:
+            target = _store(runtime, shell, command)
+            if os.path.exists(target):
+                continue
             done = subprocess.run(
                 [runtime.python, "-I", "-c", program, "--print-completion", shell],
                 env=dict(env),
@@ -53,12 +60,26 @@ def generate(runtime: Runtime, layout: Layout, env: Mapping[str, str]) -> dict[s
             if done.returncode or not done.stdout.strip():
                 last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
                 raise SuiteError(f"{command} prints no completion for {shell}: {' '.join(last)}")
-            scripts[path(layout, shell, command)] = _with_note(done.stdout)
-    return scripts
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            write_atomic(target, noted(done.stdout), durable=False)
 
 
-def _with_note(script: bytes) -> bytes:
-    """zsh wants ``#compdef`` on the first line, so the note comes second."""
+def scripts(runtime: Runtime, layout: Layout) -> dict[str, bytes]:
+    """Path → content of every completion script that the environment has."""
+    found = {}
+    for command in COMMANDS:
+        for shell in SHELLS:
+            try:
+                with open(_store(runtime, shell, command), "rb") as file:
+                    found[path(layout, shell, command)] = file.read()
+            except FileNotFoundError:
+                continue
+    return found
+
+
+def noted(script: bytes) -> bytes:
+    """A script with the mark by which the installer knows it: on the second line where zsh wants
+    ``#compdef`` on the first."""
     note = _NOTE.encode() + b"\n"
     first, newline, rest = script.partition(b"\n")
     return first + newline + note + rest if first.startswith(b"#compdef") else note + script

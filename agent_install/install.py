@@ -77,7 +77,7 @@ class Installer:
         return [h for h in HARNESSES if (h.present(self.env) if names is None else h.name in names)]
 
     def plan(self) -> Plan:
-        """Everything but the environment and what needs it (completion). Reads only."""
+        """Every file but the environment. Reads only."""
         self.manifest = Manifest.load(self.layout.data)
         plan = Plan()
         files = {os.path.join(self.layout.bin, name): launchers.command(name, self.runtime.python)
@@ -89,6 +89,9 @@ class Installer:
             python, site, os.getuid(), self._dispatcher_script()
         )
         self._plan_own(plan, files, "launcher", 0o755, launchers.is_ours)
+        scripts = completion.scripts(self.runtime, self.layout)
+        if scripts:
+            self._plan_own(plan, scripts, "completion", 0o644, completion.is_ours)
         harnesses = self.harnesses()
         if self.options.skill or self.manifest.skill:
             places = {os.path.join(skill_directory(h, self.env), SKILL_NAME, "SKILL.md") for h in harnesses}
@@ -129,7 +132,7 @@ class Installer:
         self, path: str, content: bytes, owner: str, mode: int, is_ours: Callable[[bytes], bool]
     ) -> Change:
         """A file of the suite's own; somebody else's at its place is not overwritten unasked."""
-        before = changes.read(path)[0]
+        before, before_mode = changes.read(path)
         entry = self.manifest.files.get(path)
         original = None
         if before is not None and entry is not None and digest(before) == entry.installed:
@@ -142,19 +145,10 @@ class Installer:
                 )
             original = before
         foreign = original is not None and original == before
-        change = Change(path, before, content, mode, owner, foreign, original)
+        change = Change(path, before, content, mode, owner, foreign, original, before_mode)
         if change.is_change:
             changes.check_writable(path)
         return change
-
-    def plan_completion(self, plan: Plan) -> None:
-        """The completion scripts, which the environment's commands print."""
-        try:
-            scripts = completion.generate(self.runtime, self.layout, self.env)
-        except SuiteError as error:  # hooks and commands work without
-            plan.refused["completion"] = error
-            return
-        self._plan_own(plan, scripts, "completion", 0o644, completion.is_ours)
 
     def carry_out(self, plan: Plan) -> None:
         """Record each change, then apply it; failures are added to ``plan.refused``."""
@@ -184,13 +178,19 @@ class Installer:
             SuiteError: no environment could be made, or the manifest is damaged; nothing was changed.
         """
         data = self.layout.data
+        incomplete: SuiteError | None = None
         ensure_private_dir(data)
         with locked(os.path.join(data, LOCK), timeout=LOCK_SECONDS):
             link = os.path.join(data, "current")
             previous = os.path.realpath(link) if os.path.islink(link) else None
             runtime.make(self.runtime, self.options.source, self.env, say)
+            try:
+                completion.generate(self.runtime, self.env)
+            except SuiteError as error:  # hooks and commands work without
+                incomplete = error
             plan = self.plan()
-            self.plan_completion(plan)
+            if incomplete is not None:
+                plan.refused["completion"] = incomplete
             self.manifest.skill = self.manifest.skill or self.options.skill
             self.carry_out(plan)
             runtime.point_current(data, self.runtime)

@@ -61,7 +61,12 @@ if [ ! -x "$python" ]; then
 fi
 exec "$python" -IS -c 'import sys
 sys.path.insert(0, sys.argv.pop(1))
-from hooks.@MODULE@ import main
+try:
+    from hooks.@MODULE@ import main
+except Exception as error:
+    if "gemini" not in sys.argv:
+        sys.stderr.write("[agent-memory] @MODULE@: %s\\n" % error)
+    sys.exit(0)
 sys.exit(@CALL@)' @SITE@ "$@"
 """
 )

@@ -75,7 +75,7 @@ def wire(harness: Harness, env: Mapping[str, str], hooks: str, manifest: Manifes
         except json_edit.WrongShape as error:
             raise Refused(f"{path}: {error.message}; it was left exactly as it is") from error
         backup = not _exact(path, before, manifest)
-        change = Change(path, before, after, mode or _NEW_FILE, owner, backup, original)
+        change = Change(path, before, after, mode or _NEW_FILE, owner, backup, original, mode)
     if change.is_change:
         check_writable(path)
     return change
@@ -173,7 +173,7 @@ def record(change: Change, manifest: Manifest) -> Entry:
         kept = json_edit.original_arrays(original)
     mode = 0
     if original is not None:
-        mode = old.mode if old is not None and old.mode else change.mode
+        mode = old.mode if old is not None and old.mode else change.before_mode
     backup = old.backup if old is not None else None
     if change.backup and change.before is not None:
         backup = digest(change.before)

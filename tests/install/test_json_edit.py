@@ -45,7 +45,12 @@ CORPUS: dict[str, bytes] = {
     "CRLF and comments": b'{\r\n  "model": "opus" // x\r\n}\r\n',
     "other events": pretty({"hooks": {"Stop": [{"hooks": [FOREIGN]}]}, "z": 1}),
     "other hooks on the same events": pretty(
-        {"hooks": {"SessionStart": [{"matcher": "startup", "hooks": [FOREIGN]}], "PostToolUse": [{"hooks": []}]}}
+        {
+            "hooks": {
+                "SessionStart": [{"matcher": "startup", "hooks": [FOREIGN]}],
+                "PostToolUse": [{"hooks": []}],
+            }
+        }
     ),
     "other tools' hooks in odd layout": (
         b'{ "hooks" : { "SessionStart" : [ { "matcher":"", "hooks":[ {"type":"command",\n'
@@ -53,8 +58,10 @@ CORPUS: dict[str, bytes] = {
     ),
     "an empty hooks object": b'{\n  "hooks": {},\n  "b": 2\n}\n',
     "empty arrays": b'{\n  "hooks": {\n    "SessionStart": [],\n    "PostToolUse": []\n  }\n}\n',
-    "unusual entries in the arrays": pretty({"hooks": {"SessionStart": [1, "x", None, [FOREIGN], {"hooks": 3}]}}),
-    "braces and comments inside strings": pretty({"a": "} // no /* comment */ {", "b": "\\\" ]", "c": "[,]"}),
+    "unusual entries in the arrays": pretty(
+        {"hooks": {"SessionStart": [1, "x", None, [FOREIGN], {"hooks": 3}]}}
+    ),
+    "braces and comments inside strings": pretty({"a": "} // no /* comment */ {", "b": '\\" ]', "c": "[,]"}),
     "Unicode": pretty({"größe": "☃ 日本語 🎉", "e": "\u2028"}, ensure_ascii=False),
     "escaped surrogates": b'{\n  "a": "\\ud83c\\udf89 \\ud800"\n}\n',
     "the same key twice": b'{\n  "hooks": {"Stop": []},\n  "a": 1,\n  "hooks": {"SessionStart": []}\n}\n',
@@ -168,7 +175,9 @@ def test_a_handler_that_was_moved_into_a_foreign_group_is_taken_out_alone() -> N
 
 
 def test_flat_entries_are_recognised_by_command_and_by_bash() -> None:
-    flat = pretty({"version": 1, "hooks": {"sessionStart": [{"command": OURS}, {"bash": OURS}, {"bash": "x"}]}})
+    flat = pretty(
+        {"version": 1, "hooks": {"sessionStart": [{"command": OURS}, {"bash": OURS}, {"bash": "x"}]}}
+    )
     assert json.loads(json_edit.remove(flat, MARK))["hooks"] == {"sessionStart": [{"bash": "x"}]}
 
 

@@ -33,7 +33,7 @@ CORPUS: dict[str, bytes] = {
     "other hooks and a table after them": FOREIGN + b"\n# next\n[tui]\nb = 1\n",
     "stored trust": b'[hooks.state."/h/hooks.json:session_start:0:0"]\ntrusted_hash = "sha256:1"\n',
     "text that looks like tables": (
-        b'a = """\n[[hooks.SessionStart]]\n# --by=agent-hook-suite\n"""\nb = \'\'\'\n[x]\n\'\'\'\n'
+        b"a = \"\"\"\n[[hooks.SessionStart]]\n# --by=agent-hook-suite\n\"\"\"\nb = '''\n[x]\n'''\n"
         b'c = "[[hooks.PostToolUse]]" # [[hooks.PostToolUse]]\n'
     ),
     "arrays over lines": b'a = [\n  [1],\n  ["x"],\n]\n[t]\nb = 1\n',
@@ -85,7 +85,8 @@ def test_tables_that_another_editor_has_moved_about_are_still_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"[hooks]\nSessionStart = []\n", b"hooks = {}\n", b"[hooks.SessionStart]\na = 1\n", b"hooks = 1\n"]
+    "data",
+    [b"[hooks]\nSessionStart = []\n", b"hooks = {}\n", b"[hooks.SessionStart]\na = 1\n", b"hooks = 1\n"],
 )
 def test_hooks_declared_in_a_way_that_cannot_be_extended_are_refused(data: bytes) -> None:
     with pytest.raises(WrongShape):
@@ -105,7 +106,7 @@ def test_only_declared_hooks_count_as_hooks() -> None:
 
 
 KEYS = {
-    "/home/o'neil/my \"h\"/hooks.json:session_start:0:0": "sha256:a",
+    '/home/o\'neil/my "h"/hooks.json:session_start:0:0': "sha256:a",
     "/h\\x/[y]/hooks.json:post_tool_use:1:0": "sha256:b",
 }
 
@@ -135,7 +136,7 @@ _table = st.dictionaries(st.text(alphabet="ab.[]\"'# ", min_size=1, max_size=4),
 
 
 @settings(max_examples=80, deadline=None)
-@given(st.dictionaries(st.text(alphabet="xyz.\"[] ", min_size=1, max_size=4), _table | _scalar, max_size=4))
+@given(st.dictionaries(st.text(alphabet='xyz."[] ', min_size=1, max_size=4), _table | _scalar, max_size=4))
 def test_any_configuration_survives_install_and_uninstall(value: dict[str, Any]) -> None:
     before = tomlkit.dumps(value).encode()
     after = toml_edit.add_trust(toml_edit.add(before, WANTED), KEYS)
