@@ -31,10 +31,14 @@ def writer_id(event: Event, env: Mapping[str, str]) -> str:
 
 
 class Recorder:
-    """Records the spooled events of ``root``; give it to ``spool.drain``, then call ``flush``."""
+    """Records the spooled events of ``root``: the two functions that ``spool.drain`` calls.
 
-    def __init__(self, root: str) -> None:
+    ``timeout`` bounds each wait for a lock (None: as long as it takes).
+    """
+
+    def __init__(self, root: str, timeout: float | None = None) -> None:
         self._root = root
+        self._timeout = timeout
         self._touched: set[str] = set()
         # Sessions of which an event had to stay: later ones must not overtake it.
         self.stuck: dict[tuple[str, str], int] = {}
@@ -66,7 +70,7 @@ class Recorder:
         try:
             state.ensure()
             self._touched.add(state.spec_dir)
-            with locks.activity(state.spec_dir):
+            with locks.activity(state.spec_dir, timeout=self._timeout):
                 self._queue(item, event, state, key)
         except (SuiteError, OSError) as error:
             message = f"{state.spec_dir}: {error}"
@@ -84,20 +88,23 @@ class Recorder:
         topic = _topic(state, key)
         record = entries.tool_entry(event, ts=item.time, workspace=state.workspace, topic=topic)
         try:
-            queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True)
+            self._enqueue(spec_dir, key, record, item)
         except queue.QueueFull:
-            queue.flush(spec_dir, key, held=True)
+            queue.flush(spec_dir, key, held=True, timeout=self._timeout)
             try:
-                queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True)
+                self._enqueue(spec_dir, key, record, item)
             except queue.QueueFull as full:
                 message = full.message
                 if not ledger.add(spec_dir, "refused", message, session_key=key, record=record, key=item.id):
                     raise
 
+    def _enqueue(self, spec_dir: str, key: str, record: entries.Record, item: spool.Spooled) -> None:
+        queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True, timeout=self._timeout)
+
     def flush(self) -> None:
         """Flush the queues of every workspace that got an event, and clean up now and then."""
         for spec_dir in sorted(self._touched):
-            queue.flush(spec_dir)
+            queue.flush(spec_dir, timeout=self._timeout)
             now = time.time()
             if _cleaning_is_due(spec_dir, now):
                 from agent_memory import upkeep
@@ -137,9 +144,9 @@ def settle(
     ``timeout`` bounds each wait for a lock: a hook gives half a second, a command more. The result
     counts everything of this workspace (and session) that is still not in a worklog.
     """
-    recorder = Recorder(state.root)
+    recorder = Recorder(state.root, timeout)
     try:
-        drained = spool.drain(spool.location(state.root), recorder, timeout=timeout)
+        drained = spool.drain(spool.location(state.root), recorder, recorder.flush, timeout=timeout)
     except (SuiteError, OSError) as error:
         left, errors = spool.waiting(spool.location(state.root)), [f"the spool cannot be read: {error}"]
     else:
@@ -188,6 +195,5 @@ def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes |
             env=env,
         )
     recorder = Recorder(os.path.dirname(directory))
-    drained = spool.drain(directory, recorder)
-    recorder.flush()
+    drained = spool.drain(directory, recorder, recorder.flush)
     return drained.errors[0] if drained.errors and not options["--spool"] else ""

@@ -5,9 +5,10 @@
 decide where an event belongs), then the payload as it came. A file appears whole, by rename.
 
 ``drain`` hands the events over in the order of their arrival, under the spool's lock. An event is
-first *claimed* (renamed), then recorded, then unlinked: whoever finds a claimed one knows that an
-earlier drain was killed at it and that it may be recorded already. No raw payload outlives its
-recording; what a killed dispatcher left half-written is removed, or recorded when it is whole.
+first *claimed* (renamed), then queued; when all are, the queues are flushed, and only then the claimed
+files go: whoever finds one knows that an earlier drain was killed, that the event may be queued or
+recorded already, and that a flush is due. No raw payload outlives its recording; what a killed
+dispatcher left half-written is removed, or recorded when it is whole.
 
 Whose events these are is decided per event from its header, never from the environment of whoever
 drains. Hence any recorder, session start or command that looks into the same root finds them all.
@@ -124,11 +125,12 @@ def waiting(directory: str) -> int:
 def drain(
     directory: str,
     record: Callable[[Spooled], None],
+    finish: Callable[[], None],
     *,
     timeout: float | None = None,
     now: float | None = None,
 ) -> Drained:
-    """Hand every event to ``record``, oldest first, and remove it when that returns.
+    """Hand every event to ``record``, oldest first; then ``finish``, then remove them.
 
     ``record`` raises Deferred for an event that has to stay. When others hold the lock for longer
     than ``timeout`` seconds, nothing is done: they are draining. Raises UnsafePath, OSError.
@@ -145,8 +147,15 @@ def drain(
         with files.locked(os.path.join(directory, _LOCK), timeout=timeout):
             moment = time.time() if now is None else now
             _pick_up_parts(directory, moment)
-            for name, status in _in_order(directory, result):
-                _hand_over(directory, name, status, record, moment, result)
+            done = [
+                claimed
+                for name, status in _in_order(directory, result)
+                if (claimed := _hand_over(directory, name, status, record, moment, result))
+            ]
+            if done:
+                finish()
+            for claimed in done:
+                os.unlink(claimed)
     except files.LockTimeout as error:
         result.left = waiting(directory)
         result.errors.append(f"{result.left} events are being recorded: {error}")
@@ -160,7 +169,8 @@ def _hand_over(
     record: Callable[[Spooled], None],
     now: float,
     result: Drained,
-) -> None:
+) -> str:
+    """Claim and record one event; the file that may go, or "" when the event stays."""
     stem, suffix = os.path.splitext(name)
     claimed = os.path.join(directory, stem + CLAIMED)
     try:
@@ -173,11 +183,11 @@ def _hand_over(
         if now - status.st_mtime < _GIVE_UP_AGE:
             result.left += 1
             result.errors.append(f"an event stays in the spool: {error}")
-            return
+            return ""
         result.errors.append(f"an event was given up after seven days in the spool: {error}")
     else:
         result.recorded += 1
-    os.unlink(claimed)
+    return claimed
 
 
 def _id(stem: str, status: os.stat_result) -> str:
