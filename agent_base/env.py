@@ -27,6 +27,7 @@ _XDG = {
 # What native git gets from a hook; everything else that starts with GIT_ is stripped.
 GIT_HARDENING = {
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",  # the same for a git that is too old to know the other
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -108,6 +109,7 @@ def git_environment(env: Mapping[str, str], *, hook: bool = False) -> dict[str, 
     """
     keep = {
         "GIT_NO_LAZY_FETCH",
+        "GIT_ALLOW_PROTOCOL",
         "GIT_SSH",
         "GIT_SSH_COMMAND",
         "GIT_ASKPASS",
