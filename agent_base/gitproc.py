@@ -76,7 +76,14 @@ class _Child:
 
     __slots__ = ("_pid", "_status", "stderr", "stdin", "stdout")
 
-    def __init__(self, arguments: Sequence[str], env: Mapping[str, str], hook: bool, capture: bool) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        env: Mapping[str, str],
+        hook: bool,
+        capture: bool,
+        lossy: bool = False,
+    ) -> None:
         git = find_git(env)
         opened: list[int] = []
 
@@ -91,6 +98,8 @@ class _Child:
             read_err, write_err = pipe() if capture else (-1, os.open(os.devnull, os.O_WRONLY))
             if not capture:
                 opened.append(write_err)
+            if lossy:  # nobody reads it while git runs: what does not fit is lost, and git never waits
+                os.set_blocking(write_err, False)
             # Python's descriptors are close-on-exec; dup2 clears the flag on the copies only.
             actions = [
                 (os.POSIX_SPAWN_DUP2, read_in, 0),
@@ -117,6 +126,8 @@ class _Child:
         self.stdin, self.stdout, self.stderr = write_in, read_out, read_err
         for fd in (write_in, read_out):
             os.set_blocking(fd, False)
+        if capture:
+            os.set_blocking(read_err, False)
 
     def close_stdin(self) -> None:
         if self.stdin >= 0:
@@ -270,7 +281,7 @@ class CatFile:
     def start(self) -> None:
         """Start git now, so that it loads while the caller does something else."""
         if self._child is None:
-            self._child = _Child(self._arguments, self._env, self._hook, capture=False)
+            self._child = _Child(self._arguments, self._env, self._hook, capture=True, lossy=True)
 
     def info(self, names: Iterable[str]) -> list[tuple[str, str, int] | None]:
         """(object id, type, size) of each name, None where there is no such object."""
@@ -339,8 +350,20 @@ class CatFile:
             yield oid, kind, size, self._exactly(size + 1)[:-1] if contents else b""
 
     def _ended(self) -> GitError:
+        """The error for a git that went away, with the last thing it said."""
+        said = ""
+        if self._child is not None:
+            try:
+                text = os.read(self._child.stderr, _STDERR_LIMIT).decode("utf-8", "replace")
+            except BlockingIOError:
+                text = ""
+            said = next((line for line in reversed(text.splitlines()) if line.strip()), "")
         self.close()
-        return GitError("git cat-file ended unexpectedly", "is this a readable Git repository?")
+        reason = said.removeprefix("fatal: ").removeprefix("error: ")
+        return GitError(
+            f"git cat-file ended unexpectedly{': ' if reason else ''}{reason}",
+            "is this a readable Git repository, with all its objects?",
+        )
 
     def _fill(self) -> None:
         assert self._child is not None
