@@ -1,0 +1,590 @@
+"""The ,agent-memory verbs: what they print, what their JSON has, how they fail."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_memory import ledger, queue
+from agent_memory.cli import VERBS
+from tests.conftest import REPOSITORY
+from tests.memory.support import (
+    NOW,
+    OTHER,
+    SESSION,
+    age_files,
+    commands_of,
+    memory,
+    ok,
+    record,
+    state_of,
+    write_spec,
+)
+
+Git = Callable[..., str]
+STATUS_FIELDS = {
+    *("workspace", "session_key", "topic", "topic_source", "selected_topic", "spec_file", "spec_exists"),
+    *("worklog", "pending", "errors", "no_context"),
+}
+
+
+class TestStatus:
+    def test_has_the_fields_that_scripts_rely_on(self, repository: Path) -> None:
+        value = ok(repository, "status", "--json").json
+        assert set(value) >= STATUS_FIELDS
+        assert value["workspace"] == str(repository)
+        assert value["session_key"] is None
+        assert value["topic"] == value["selected_topic"] == "current"
+        assert value["spec_file"].endswith(f"{repository}/current.txt")
+        assert value["spec_exists"] is False
+        assert value["worklog"].endswith("/current.worklog.jsonl")
+        assert (value["pending"], value["errors"], value["no_context"]) == (0, [], False)
+
+    def test_adds_the_session_key_for_adapters(self, repository: Path) -> None:
+        assert (
+            ok(repository, "status", "--json", "--session-id", "a/b").json["session_key"].startswith("a-b--")
+        )
+
+    @pytest.mark.parametrize(
+        ("prepare", "arguments", "topic", "source"),
+        [
+            ((), (), "current", "current"),
+            ((), ("--session-id", SESSION), f"session-{SESSION}", "session"),
+            (("use", "fix"), (), "fix", "pointer"),
+            (("use", "fix"), ("--session-id", SESSION), f"session-{SESSION}", "session"),
+            (
+                ("select", "fix", "--create", "--session-id", SESSION),
+                ("--session-id", SESSION),
+                "fix",
+                "binding",
+            ),
+            (("use", "fix"), ("--topic", "other"), "other", "argument"),
+        ],
+    )
+    def test_says_where_the_topic_comes_from(
+        self, repository: Path, prepare: tuple[str, ...], arguments: tuple[str, ...], topic: str, source: str
+    ) -> None:
+        if prepare:
+            ok(repository, *prepare)
+        value = ok(repository, "status", "--json", *arguments).json
+        assert (value["topic"], value["topic_source"]) == (topic, source)
+        assert f"topic      {topic} (" in ok(repository, "status", *arguments).out
+
+    def test_counts_what_is_pending_and_names_errors(self, repository: Path) -> None:
+        state = state_of(repository)
+        directory = Path(queue.directory(state.spec_dir, SESSION))
+        directory.mkdir(parents=True, mode=0o700)
+        directory.parent.chmod(0o700)
+        (directory / "000000000001.json").write_text("{torn")
+        ledger.add(state.spec_dir, "refused", "an event was refused", session_key=SESSION)
+        value = ok(repository, "status", "--json", "--session-id", SESSION).json
+        assert value["pending"] == 1
+        assert len(value["errors"]) == 2
+        assert "error      refused: an event was refused" in ok(repository, "status").out
+        assert ok(repository, "status", "--json", "--session-id", OTHER).json["pending"] == 0
+
+    def test_says_when_context_is_off(self, repository: Path) -> None:
+        ok(repository, "pause", "--all")
+        assert ok(repository, "status", "--json").json["no_context"] is True
+        assert "context    off (_no_session_context)" in ok(repository, "status").out
+
+    def test_finds_the_workspace_of_a_sub_directory(self, repository: Path) -> None:
+        (repository / "src").mkdir()
+        assert ok(repository / "src", "status", "--json").json["workspace"] == str(repository)
+        other = ok(Path("/"), "status", "--json", "--workspace", str(repository / "src")).json
+        assert other["workspace"] == str(repository)
+        relative = ok(repository.parent, "status", "--json", "--workspace", repository.name).json
+        assert relative["workspace"] == str(repository)
+
+    def test_takes_a_session_key_for_an_id(self, repository: Path) -> None:
+        key = ok(repository, "status", "--json", "--session-id", "a/b").json["session_key"]
+        ok(repository, "select", "fix", "--create", "--session-key", key)
+        assert ok(repository, "status", "--json", "--session-id", "a/b").json["topic"] == "fix"
+        assert memory(repository, "status", "--session-key", "../x").code == 2
+
+    def test_shows_hostile_text_escaped(self, tmp_path: Path) -> None:
+        evil = tmp_path / "a\x1b[2J\n\u202eb"
+        evil.mkdir()
+        out = ok(evil, "status").out
+        assert not set("\x1b\u202e").intersection(out)
+        assert "a\\u001b[2J" in out
+
+
+class TestList:
+    def test_shows_topics_newest_first(self, repository: Path) -> None:
+        write_spec(repository, "old", "summary: The old one\n")
+        write_spec(repository, "new", "target: x\n")
+        age_files(repository, "old", NOW.timestamp() - 7200)
+        age_files(repository, "new", NOW.timestamp() - 60)
+        ok(repository, "use", "new")
+        ok(repository, "pause", "old")
+        state_of(repository).bind("k", "old")
+        assert ok(repository, "list").out == (
+            "new (1 minute old, pointer): x\nold (2 hours old, 1 bound, paused)\n"
+        )
+        rows = ok(repository, "list", "--json").json
+        assert [row["topic"] for row in rows] == ["new", "old"]
+        assert rows[1]["sessions"] == 1
+        assert rows[1]["paused"] is True
+
+    def test_shows_fallback_buckets_when_asked(self, repository: Path) -> None:
+        record(repository, SESSION, "make")
+        assert "no topics yet" in ok(repository, "list").out
+        (row,) = ok(repository, "list", "--all", "--json").json
+        assert (row["topic"], row["named"], row["entries"]) == (f"session-{SESSION}", False, 1)
+
+
+class TestNote:
+    def test_is_a_worklog_entry_with_kind_text_and_refs(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        value = ok(
+            repository, "note", "gotcha", " Retry once ", "--ref", "a.py:1", "--ref", "b.py:2",
+            "--session-id", SESSION, "--json",
+        ).json  # fmt: skip
+        assert value["topic"] == "fix"
+        (entry,) = ok(repository, "log", "--json", "--session-id", SESSION).json["entries"]
+        assert entry == {
+            "ts": "2026-11-30T12:00:00.000Z",
+            "workspace": str(repository),
+            "topic": "fix",
+            "event": "note",
+            "note_kind": "gotcha",
+            "text": "Retry once",
+            "refs": ["a.py:1", "b.py:2"],
+            "worklog_id": value["worklog_id"],
+            "session_key": SESSION,
+            "worklog_seq": 1,
+        }
+
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            "fact",
+            "gotcha",
+            "pattern",
+            "recipe",
+            "principle",
+            "decision",
+            "anti_pattern",
+            "question",
+            "Anti-Pattern",
+        ],
+    )
+    def test_may_be_of_any_capsule_kind_a_question_or_a_decision(self, tmp_path: Path, kind: str) -> None:
+        value = ok(tmp_path, "note", kind, "x", "--json").json
+        assert value["note_kind"] == kind.lower().replace("-", "_")
+
+    @pytest.mark.parametrize("arguments", [("idea", "x"), ("fact", " "), ("fact", ""), ("fact",), ()])
+    def test_of_another_kind_or_without_text_is_refused(
+        self, tmp_path: Path, arguments: tuple[str, ...]
+    ) -> None:
+        assert memory(tmp_path, "note", *arguments).code == 2
+        assert not os.path.exists(state_of(tmp_path).worklog_path("current"))
+
+    def test_without_a_session_goes_to_the_pointers_topic(self, repository: Path) -> None:
+        ok(repository, "use", "fix")
+        ok(repository, "note", "fact", "x")
+        assert commands_of(repository, "fix") == ["x"]
+
+    def test_goes_to_the_topic_that_is_named(self, repository: Path) -> None:
+        ok(repository, "note", "fact", "x", "--topic", "fix", "--session-id", SESSION)
+        assert commands_of(repository, "fix") == ["x"]
+
+    def test_comes_after_what_was_spooled_before_it(self, repository: Path) -> None:
+        from agent_memory import spool
+
+        state = state_of(repository)
+        data = json.loads((REPOSITORY / "tests/data/payloads/claude/PostToolUse.Bash.json").read_text())
+        data.update({"session_id": SESSION, "cwd": str(repository)})
+        spool.put(
+            spool.location(state.root),
+            json.dumps(data).encode(),
+            harness="claude",
+            event="",
+            cwd="/",
+            env=os.environ,
+        )
+        ok(repository, "note", "fact", "later", "--session-id", SESSION)
+        assert commands_of(repository, f"session-{SESSION}") == ["echo hello", "later"]
+
+    def test_reads_standard_input(self, tmp_path: Path) -> None:
+        ok(tmp_path, "note", "fact", "-", stdin="from a pipe\n")
+        assert commands_of(tmp_path, "current") == ["from a pipe"]
+
+    def test_loses_credentials_and_says_so(self, tmp_path: Path) -> None:
+        token = "ghp_" + "a1B2" * 9
+        out = ok(tmp_path, "note", "fact", f"the token is {token}").out
+        assert "looks like a credential was replaced" in out
+        assert token not in Path(state_of(tmp_path).worklog_path("current")).read_text()
+
+    def test_of_more_than_2000_characters_is_shortened_and_says_so(self, tmp_path: Path) -> None:
+        assert "was shortened" in ok(tmp_path, "note", "fact", "x " * 1500).out
+        (text,) = commands_of(tmp_path, "current")
+        assert len(text) <= 2000
+        assert "characters cut" in text
+
+    def test_is_taken_when_a_flush_makes_room(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from agent_memory.entries import note_entry
+
+        state = state_of(tmp_path)
+        monkeypatch.setattr(queue, "MAX_EVENTS", 2)
+        for text in ("one", "two"):
+            entry = note_entry("fact", text, [], ts=0, workspace=state.workspace, topic="current")
+            queue.enqueue(state.spec_dir, SESSION, entry, queue.new_id())
+        ok(tmp_path, "note", "fact", "three", "--session-id", SESSION)
+        assert commands_of(tmp_path, "current") == ["one", "two", "three"]
+
+    def test_that_the_queue_cannot_take_is_an_error(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(queue, "MAX_EVENTS", 0)
+        ran = memory(tmp_path, "note", "fact", "x", "--json")
+        assert ran.code == 1
+        assert ran.json["error"]["code"] == "queue-full"
+
+
+class TestSpec:
+    def test_is_shown_as_it_is(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "a\\b\tc <d>\n\x1b[2J\u202e\n")
+        assert ok(tmp_path, "spec", "--topic", "fix").out == "a\\b\tc <d>\n\\u001b[2J\\u202e\n"
+        assert ok(tmp_path, "spec", "--topic", "fix", "--json").json["text"] == "a\\b\tc <d>\n\x1b[2J\u202e\n"
+
+    def test_that_is_missing_is_an_error(self, tmp_path: Path) -> None:
+        ran = memory(tmp_path, "spec", "--topic", "fix")
+        assert ran.code == 1
+        assert "has no spec yet" in ran.err
+        assert ok(tmp_path, "spec", "--topic", "fix", "--json").json["text"] is None
+
+    def test_is_appended_to(self, tmp_path: Path) -> None:
+        ok(tmp_path, "spec", "--append", "one", "--topic", "fix")
+        ok(tmp_path, "spec", "--append", "-", "--topic", "fix", stdin="two\nthree\n")
+        assert state_of(tmp_path).read_spec("fix") == "topic: fix\nsummary: \n\none\n\ntwo\nthree\n"
+
+    def test_gets_a_summary(self, tmp_path: Path) -> None:
+        ok(tmp_path, "spec", "--summary", "One\nline", "--topic", "fix")
+        assert state_of(tmp_path).read_spec("fix") == "topic: fix\nsummary: One line\n"
+        write_spec(tmp_path, "b", "topic: b\nplan\n")
+        ok(tmp_path, "spec", "--summary", "S", "--append", "more", "--topic", "b")
+        assert state_of(tmp_path).read_spec("b") == "topic: b\nsummary: S\nplan\n\nmore\n"
+        write_spec(tmp_path, "c", "plan\nSummary: old\n")
+        ok(tmp_path, "spec", "--summary", "S", "--topic", "c")
+        assert state_of(tmp_path).read_spec("c") == "plan\nsummary: S\n"
+
+    def test_says_when_it_is_too_long_to_be_injected(self, tmp_path: Path) -> None:
+        ran = ok(tmp_path, "spec", "--append", "x" * 2600, "--topic", "fix")
+        assert "more than 2500 characters" in ran.out
+
+    def test_of_nothing_is_not_appended(self, tmp_path: Path) -> None:
+        assert memory(tmp_path, "spec", "--append", " \n").code == 2
+        assert memory(tmp_path, "spec", "--append", "x", "--edit").code == 2
+        assert memory(tmp_path, "spec", "--show", "--summary", "x").code == 2
+
+    def editor(self, tmp_path: Path, body: str) -> dict[str, str]:
+        path = tmp_path / "an editor"
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return {"VISUAL": f"'{path}' --wait"}
+
+    def test_is_edited_in_an_editor(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "one\n")
+        env = self.editor(tmp_path, 'printf "two\\n" >> "$2"')
+        ok(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
+        assert state_of(tmp_path).read_spec("fix") == "one\ntwo\n"
+        assert not [n for n in state_of(tmp_path).names() if "edit" in n]
+
+    def test_is_left_alone_by_an_editor_that_fails(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "one\n")
+        env = self.editor(tmp_path, 'echo spoilt > "$2"; exit 3')
+        ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
+        assert ran.code == 1
+        assert "ended with 3; the spec was not changed" in ran.err
+        ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env={"VISUAL": "/no/such/editor"})
+        assert "could not be run" in ran.err
+        assert state_of(tmp_path).read_spec("fix") == "one\n"
+
+
+class TestLog:
+    def test_shows_entries_for_people(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        record(repository, SESSION, "make\x1b check", status="failed", error="one\ntwo")
+        ok(repository, "note", "gotcha", "Retry once", "--ref", "a.py:1", "--session-id", SESSION)
+        out = ok(repository, "log", "--session-id", SESSION).out
+        assert out.split("\n")[:2] == [
+            "2026-11-30T12:00:00.000Z  Bash  failed  make\\u001b check",
+            "2026-11-30T12:00:00.000Z  note gotcha  Retry once  [a.py:1]",
+        ]
+        assert "    one\n    two\n" in ok(repository, "log", "--full", "--session-id", SESSION).out
+
+    def test_shows_the_newest_and_how_many_are_older(self, tmp_path: Path) -> None:
+        for number in range(4):
+            record(tmp_path, SESSION, f"make {number}")
+        out = ok(tmp_path, "log", "-n", "2").out
+        assert out.startswith("(2 older entries; -n 0 shows all)\n")
+        assert "make 2" in out
+        assert "make 1" not in out
+        assert len(ok(tmp_path, "log", "-n", "0", "--json").json["entries"]) == 4
+        assert memory(tmp_path, "log", "-n", "-1").code == 2
+
+    def test_of_nothing_says_so(self, tmp_path: Path) -> None:
+        assert ok(tmp_path, "log").out == "topic current has no worklog yet\n"
+
+
+class TestUse:
+    def test_points_commands_without_a_session_at_a_topic(self, repository: Path) -> None:
+        out = ok(repository, "use", "fix").out
+        assert "It has neither spec nor worklog yet." in out
+        assert ok(repository, "status", "--json").json["topic_source"] == "pointer"
+        write_spec(repository, "fix", "x\n")
+        assert "neither" not in ok(repository, "use", "fix").out
+        assert ok(repository, "use", "--none", "--json").json["pointer"] is None
+
+    @pytest.mark.parametrize("name", ["current", "session-x", "../x", "a b", ""])
+    def test_rejects_current_and_names_that_are_not_safe(self, repository: Path, name: str) -> None:
+        assert memory(repository, "use", name).code == 2
+        assert state_of(repository).pointer() is None
+
+    def test_needs_one_of_topic_and_none(self, repository: Path) -> None:
+        assert memory(repository, "use").code == 2
+        assert memory(repository, "use", "fix", "--none").code == 2
+
+
+class TestPauseAndResume:
+    def test_are_for_a_topic_or_for_the_workspace(self, repository: Path) -> None:
+        ok(repository, "use", "fix")
+        assert ok(repository, "pause").out == "Context is off for topic fix.\n"
+        assert ok(repository, "status", "--json").json["no_context"] is True
+        assert ok(repository, "resume").out == "Context is on for topic fix.\n"
+        assert ok(repository, "pause", "--all").out == "Context is off for the whole workspace.\n"
+        ran = ok(repository, "resume", "fix")
+        assert "still off because of _no_session_context" in ran.err
+        assert ok(repository, "resume", "--all", "--json").json["paused"] is False
+        assert ok(repository, "status", "--json").json["no_context"] is False
+
+    def test_take_one_topic(self, repository: Path) -> None:
+        assert memory(repository, "pause", "a", "--topic", "b").code == 2
+        assert memory(repository, "pause", "a", "--all").code == 2
+
+    def test_do_not_stop_recording(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        ok(repository, "pause", "fix")
+        record(repository, SESSION, "make")
+        assert commands_of(repository, "fix") == ["make"]
+
+
+class TestSuggest:
+    def prepare(self, workspace: Path) -> None:
+        write_spec(workspace, "fix-retries", "summary: Retry storms in the sync client\n")
+        write_spec(workspace, "login-page", "summary: Redesign of the sign-in form\ntarget: web/login.tsx\n")
+        write_spec(workspace, "docs", "summary: User manual\n")
+
+    @pytest.mark.parametrize(
+        ("request_", "topic"),
+        [
+            ("the retry storm is back", "fix-retries"),
+            ("please fix the syncing client's retries", "fix-retries"),
+            ("make the sign-in form prettier", "login-page"),
+            ("loginPage crashes", "login-page"),
+            ("update the docs", "docs"),
+        ],
+    )
+    def test_says_when_exactly_one_topic_matches(self, repository: Path, request_: str, topic: str) -> None:
+        self.prepare(repository)
+        value = ok(repository, "suggest", request_, "--json", "--session-id", SESSION).json
+        assert value["verdict"] == "one"
+        assert [match["topic"] for match in value["matches"]] == [topic]
+        where = f"--workspace {repository} --session-id {SESSION}"
+        assert value["matches"][0]["command"] == f",agent-memory select {topic} {where}"
+        out = ok(repository, "suggest", request_).out
+        assert out.startswith(f"Exactly one topic matches:\n- {topic}: ")
+
+    @pytest.mark.parametrize("request_", ["upgrade the database driver", "fix the problem", "!!!"])
+    def test_says_when_none_does(self, repository: Path, request_: str) -> None:
+        self.prepare(repository)
+        assert ok(repository, "suggest", request_, "--json").json["verdict"] == "none"
+        assert "--create" in ok(repository, "suggest", request_).out
+
+    def test_says_when_several_do(self, repository: Path) -> None:
+        self.prepare(repository)
+        write_spec(repository, "retry-docs", "summary: Chapter on retry storms\n")
+        value = ok(repository, "suggest", "-", "--json", stdin="retry storms again").json
+        assert value["verdict"] == "several"
+        assert {match["topic"] for match in value["matches"]} == {"fix-retries", "retry-docs"}
+
+    def test_reads_notes_but_not_the_findings_of_reviews(self, repository: Path) -> None:
+        ok(repository, "note", "fact", "the flux capacitor leaks", "--topic", "one")
+        write_spec(repository, "review-9", "target: x\nFindings:\nthe flux capacitor leaks\n")
+        value = ok(repository, "suggest", "flux capacitor leak", "--json").json
+        assert [match["topic"] for match in value["matches"]] == ["one"]
+
+    def test_in_an_empty_workspace_says_none(self, repository: Path) -> None:
+        assert ok(repository, "suggest", "x", "--json").json["verdict"] == "none"
+        assert memory(repository, "suggest", " ").code == 2
+
+
+class TestDoctor:
+    def test_finds_nothing_wrong_where_nothing_is(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        value = ok(repository, "doctor", "--json").json
+        assert value["ok"] is True
+        assert all(row["level"] == "ok" for row in value["findings"])
+
+    def test_finds_and_repairs_what_cannot_be_read(self, repository: Path) -> None:
+        record(repository, SESSION, "make")
+        state = state_of(repository)
+        directory = Path(queue.directory(state.spec_dir, SESSION))
+        (directory / "000000000099.json").write_text("{torn")
+        ledger.add(state.spec_dir, "refused", "an event was refused")
+        path = Path(state.binding_path("k"))
+        path.write_text("../x\n")
+        path.chmod(0o600)
+        ran = memory(repository, "doctor")
+        assert ran.code == 1
+        for text in (
+            "1 events are not recorded yet",
+            "an event was refused",
+            ".session-topic-k.txt names no topic",
+        ):
+            assert text in ran.out
+        ran = memory(repository, "doctor", "--repair")
+        assert ran.code == 0, ran
+        assert "repaired" in ran.out
+        assert ok(repository, "doctor", "--json").json["ok"] is True
+        assert commands_of(repository, f"session-{SESSION}") == ["make"]
+
+    def test_records_what_is_pending(self, repository: Path) -> None:
+        from agent_memory.entries import note_entry
+
+        state = state_of(repository)
+        entry = note_entry("fact", "x", [], ts=0, workspace=state.workspace, topic="fix")
+        queue.enqueue(state.spec_dir, SESSION, entry, queue.new_id())
+        assert memory(repository, "doctor").code == 1
+        assert "1 pending events were recorded" in ok(repository, "doctor", "--repair").out
+        assert commands_of(repository, "fix") == ["x"]
+
+    def test_finds_files_of_others(self, repository: Path) -> None:
+        os.symlink("/etc/passwd", state_of(repository).spec_path("evil"))
+        ran = memory(repository, "doctor")
+        assert ran.code == 1
+        assert "is a symbolic link" in ran.out
+
+    def test_says_that_a_directory_is_not_safe(self, repository: Path) -> None:
+        os.chmod(state_of(repository).root, 0o777)
+        ran = memory(repository, "doctor", "--json")
+        assert ran.code == 1
+        assert "can be written by others" in ran.json["findings"][0]["message"]
+        assert memory(repository, "status").code == 1
+
+    def test_finds_a_root_that_hooks_ignore(self, repository: Path) -> None:
+        inside = repository / "specs"
+        ran = memory(repository, "doctor", env={"AGENT_MEMORY_SPEC_ROOT": str(inside)})
+        assert "hooks ignore AGENT_MEMORY_SPEC_ROOT" in ran.out
+
+    def test_finds_a_prefix_that_is_too_long(self, repository: Path, tmp_path: Path) -> None:
+        (tmp_path / "long.txt").write_text("p" * 3001)
+        env = {"AGENT_MEMORY_PREFIX": str(tmp_path / "long.txt")}
+        assert "too long" in memory(repository, "doctor", env=env).out
+
+
+class TestCommandLine:
+    @pytest.mark.parametrize("verb", list(VERBS))
+    def test_help_teaches_with_examples(self, tmp_path: Path, verb: str) -> None:
+        out = ok(tmp_path, verb, "--help").out
+        assert out.startswith(f"usage: ,agent-memory {verb}")
+        assert "examples:\n  ,agent-memory " in out
+
+    def test_help_lists_every_verb(self, tmp_path: Path) -> None:
+        out = ok(tmp_path, "--help").out
+        for verb in VERBS:
+            assert re.search(rf"^    {verb}\b", out, re.M)
+
+    def test_an_unknown_verb_or_option_is_a_usage_error(self, tmp_path: Path) -> None:
+        for argv in ((), ("nope",), ("status", "--nope"), ("select", "x", "--session-i", "y")):
+            ran = memory(tmp_path, *argv)
+            assert ran.code == 2
+            assert ran.err.startswith(",agent-memory: ")
+            assert ran.err.count("\n") == 1
+
+    def test_errors_are_json_when_json_was_asked_for(self, tmp_path: Path) -> None:
+        ran = memory(tmp_path, "select", "a b", "--json", "--session-id", "x")
+        assert ran.code == 2
+        assert ran.json["error"]["code"] == "unsafe-topic"
+        assert "a-b" in ran.json["error"]["hint"]
+        assert ran.err == ""
+        assert memory(tmp_path, "nope", "--json").json["error"]["code"] == "usage"
+
+    def test_a_workspace_that_is_not_there_is_a_usage_error(self, tmp_path: Path) -> None:
+        ran = memory(tmp_path, "status", "--workspace", str(tmp_path / "no"))
+        assert ran.code == 2
+        assert "is no directory" in ran.err
+
+    def test_an_empty_session_id_is_a_usage_error(self, tmp_path: Path) -> None:
+        assert memory(tmp_path, "status", "--session-id", "").code == 2
+        assert memory(tmp_path, "status", "--session-id", "a", "--session-key", "b").code == 2
+
+    def test_a_select_without_a_session_is_a_usage_error(self, tmp_path: Path) -> None:
+        ran = memory(tmp_path, "select", "fix")
+        assert ran.code == 2
+        assert "needs --session-id" in ran.err
+        assert memory(tmp_path, "select", "x", "--summary", "s", "--session-id", "a").code == 2
+
+    @pytest.mark.parametrize("name", [",agent-memory", "agent-memory"])
+    def test_is_installed_under_both_names(self, tmp_path: Path, name: str) -> None:
+        path = Path(sys.executable).parent / name
+        if not path.exists():
+            path = REPOSITORY / "scripts/commands" / name
+            if not path.exists():
+                pytest.skip("not installed here")
+            command = [sys.executable, str(path)]
+        else:
+            command = [str(path)]
+        env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+        done = subprocess.run(
+            [*command, "status", "--json"], capture_output=True, check=True, cwd=tmp_path, env=env
+        )
+        assert json.loads(done.stdout)["workspace"] == str(tmp_path)
+
+    def test_every_json_output_is_json(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION, "--json")
+        write_spec(repository, "dup", "x\n")
+        for argv in (
+            ("status",),
+            ("list",),
+            ("select", "fix", "--session-id", SESSION),
+            ("note", "fact", "x"),
+            ("spec", "--topic", "fix"),
+            ("log",),
+            ("use", "fix"),
+            ("suggest", "x"),
+            ("pause", "fix"),
+            ("resume", "fix"),
+            ("merge", "dup", "fix", "--dry-run"),
+            ("merge", "dup", "fix"),
+            ("wipe-current", "--dry-run"),
+            ("wipe-current",),
+            ("doctor",),
+        ):
+            ran = ok(repository, *argv, "--json")
+            json.loads(ran.out)
+            assert ran.out.isascii()
+
+    def test_a_closed_pipe_ends_quietly(self, repository: Path) -> None:
+        code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, "status"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=repository,
+        )  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.close()  # nobody reads, long before anything is written
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+        process.stderr.close()
+        assert process.stdin is not None
+        process.stdin.close()
