@@ -17,7 +17,7 @@ from agent_base import files
 from agent_base.errors import SuiteError
 from agent_base.lightjson import dumps
 from agent_memory import jsonl
-from agent_memory.entries import bounded, clean, timestamp
+from agent_memory.entries import safe, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def add(
     entry: Entry = {"ts": timestamp(time.time() if now is None else now), "kind": kind}
     if session_key:
         entry["session_key"] = session_key
-    entry["message"] = bounded(clean(message), MESSAGE_LIMIT)
+    entry["message"] = ""
     if key:
         entry["key"] = key
     if record is not None:
@@ -69,6 +69,7 @@ def add(
         return [*present, entry]
 
     try:
+        entry["message"] = safe(message, MESSAGE_LIMIT)
         _change(directory, added)
     except (OSError, SuiteError, ValueError):
         return False

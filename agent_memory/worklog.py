@@ -45,7 +45,8 @@ def read(file: str) -> list[Record]:
 
 
 def tail(file: str, count: int) -> tuple[list[Record], int]:
-    """The last ``count`` complete records, oldest first, and how many there are in all."""
+    """The last ``count`` complete records, oldest first, and how many there are in all (a damaged
+    line that looks like a record, further up, is counted)."""
     lines = jsonl.read_lines(file)
     found: list[Record] = []
     broken = 0
