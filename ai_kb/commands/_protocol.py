@@ -11,7 +11,7 @@ import argparse
 import importlib
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from agent_base.cli import Console, Parser
@@ -268,12 +268,15 @@ def _first_positional(verb: str, words: Sequence[str]) -> int | None:
     return None
 
 
-def with_defaults(store: Store, rest: Sequence[str]) -> list[str]:
-    """``rest`` with anchor and applicability where it leaves them out: the home store's root, or HEAD."""
+def with_defaults(store: Store, rest: Sequence[str], stated: Collection[str] = ()) -> list[str]:
+    """``rest`` with anchor and applicability where it leaves them out: the home store's root, or HEAD.
+
+    ``stated``: ``anchor`` and ``applicability`` where a machine request says them itself.
+    """
     names = {word.lstrip("-").split("=")[0] for word in rest if word.startswith("-")}
     added: list[str] = []
-    if "at" not in names:
+    if "at" not in names and "anchor" not in stated:
         added += ["--at", stores.HOME_ROOT if store.name == HOME else "HEAD"]
-    if "applies" not in names:
+    if "applies" not in names and "applicability" not in stated:
         added += ["--applies", "descendants"]
     return [*added, *rest]

@@ -33,7 +33,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     capsule = Capsule(data["kind"], data["content"], data["topics"] or ()) if data else None
     approved = answer["memoryId"] in consent.approved(console.env)
     if words.as_json:
-        beside = {"store": store.name, "source_changed": changed, "approved": approved}
+        beside: dict[str, object] = {"store": store.name, "source_changed": bool(changed)}
+        beside |= {"changed_paths": changed, "approved": approved}
         if capsule is not None:
             beside |= {"capsule_kind": capsule.kind, "scope": capsule.scope, "by": capsule.by}
         console.json({**beside, **answer})

@@ -1,0 +1,173 @@
+"""``,ai-kb handoff``: hand work over, drafted from a topic or as a machine request."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+from typing import Any
+
+from agent_base.cli import Console, Parser
+from agent_base.errors import SuiteError
+from agent_memory import cleanroom, redact, worklog
+from ai_kb import consent, editor, handoff, stores
+from ai_kb.capsule import topics_of
+from ai_kb.commands import _common, _protocol
+from ai_kb.errors import EmptyText, HoldsSecret
+from ai_kb.remember import project_of
+from ai_kb.stores import STORES, Store
+
+_DESCRIPTION = """\
+With --topic: draft what is done, what was assumed, what blocks and what could come next from the topic's
+worklog and notes. At a terminal an editor opens, and what is left in it is signed; elsewhere the draft is
+printed, and nothing is signed. With --input: sign a request (`-` reads it from standard input).
+A proposed next action is inert data, never permission to carry it out."""
+
+_EXAMPLES = """\
+examples:
+  ,ai-kb handoff --topic fix-retries
+  ,ai-kb handoff --topic fix-retries --draft > handoff.json
+  ,ai-kb handoff --input handoff.json
+"""
+_LIMIT = 1 << 20
+_PROTOCOL_ONLY = frozenset(
+    {"content", "completed", "assumption", "blocker", "next-action", "path", "evidence"}
+)
+
+
+def add_parser(subparsers: Any) -> None:
+    """The parser of ``,ai-kb handoff``."""
+    _protocol.add_words(subparsers, "handoff", "hand work over: drafted, or from a file").set_defaults(
+        run=run
+    )
+
+
+def _parser() -> Parser:
+    parser = Parser(prog=",ai-kb handoff", description=_DESCRIPTION, epilog=_EXAMPLES)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--topic", metavar="TOPIC", help="draft from this topic (default: the session's)")
+    which.add_argument("--input", metavar="FILE", help="a request of the protocol, as --draft prints it")
+    parser.add_argument("--draft", action="store_true", help="print the draft, sign nothing")
+    parser.add_argument(
+        "--at", default="", metavar="REV", help="anchor (default: HEAD, or the home store's root)"
+    )
+    parser.add_argument("--applies", default="", metavar="MODE", help="applicability (default: descendants)")
+    parser.add_argument(
+        "--store", choices=STORES, default="", help="where it goes (default: as for remember)"
+    )
+    parser.add_argument("--allow-secret", action="store_true", help="what looks like a credential is none")
+    _common.add_json(parser)
+    _common.add_place(parser)
+    return parser
+
+
+def run(args: argparse.Namespace, console: Console) -> int:
+    """Draft, or sign; with the protocol's own flags as ``hn memory handoff`` does."""
+    if {word.lstrip("-").split("=")[0] for word in args.words if word.startswith("-")} & _PROTOCOL_ONLY:
+        words = _protocol.split("handoff", args.words, console)
+        store = _chosen(words.place, words.store, console)[0]
+        rest = _protocol.with_defaults(store, words.rest)
+        status, out = _protocol.run_in(store, "handoff", rest, console)
+        console.stdout.write(out)
+        return status
+    options = _parser().parse_args(args.words)
+    place = _common.place(options, console)
+    if options.input is not None:
+        request = _read(options.input, console)
+    else:
+        drafted = _draft(options, place)
+        if options.draft or not consent.is_person(console):
+            console.stdout.write(json.dumps(drafted.request(_topics(place, console)), indent=2) + "\n")
+            return 0
+        edited = handoff.from_text(editor.edit(handoff.to_text(drafted), console, name="handoff.txt"))
+        if not edited.content:
+            raise EmptyText("the handoff is empty; nothing was signed")
+        request = json.dumps(edited.request(_topics(place, console)))
+    if not options.allow_secret:
+        _refuse_secrets(request)
+    return _sign(request, options, place, console)
+
+
+def _draft(options: argparse.Namespace, place: _common.Place) -> handoff.Handoff:
+    state = place.state
+    state.exists()
+    if options.topic:
+        topic = options.topic
+    elif place.session_key:
+        topic = state.topic_of_session(place.session_key)[0]
+    else:
+        topic = state.topic_of_command()[0]
+    entries = worklog.read(state.worklog_path(topic))
+    spec = state.read_spec(topic)
+    summary = cleanroom.summary(topic, spec) if spec else ""
+    if not entries and not spec:
+        raise EmptyText(f"the topic {topic!r} has neither worklog nor spec; nothing was signed")
+    return handoff.draft(topic, entries, summary=summary, workspace=place.workspace)
+
+
+def _topics(place: _common.Place, console: Console) -> tuple[str, ...]:
+    project = project_of(place.workspace, console.env)
+    topics = topics_of(
+        "handoff",
+        "project" if project.ids else "workspace",
+        projects=project.ids,
+        workspaces=() if project.ids else (project.digest,),
+        by_agent=not consent.is_person(console),
+    )
+    return tuple(t for t in topics if t != "kind/handoff")
+
+
+def _read(name: str, console: Console) -> str:
+    if name == "-":
+        data = console.stdin_bytes(_LIMIT)
+    else:
+        with open(name if name.startswith("/") else f"{console.cwd}/{name}", "rb") as file:
+            data = file.read(_LIMIT + 1)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _refuse_secrets(request: str) -> None:
+    for found in redact.findings(request):
+        raise HoldsSecret(
+            f"the handoff holds what looks like a credential: {found}; nothing was signed",
+            "take it out, or say --allow-secret when it is none",
+        )
+
+
+def _chosen(place: _common.Place, wanted: str, console: Console) -> tuple[Store, str]:
+    """The store that a handoff goes to (the home store is made if need be), and why."""
+    choice = stores.choose(place.workspace, console.env, wanted)
+    if choice.store is not None:
+        return choice.store, choice.why
+    name = _common.user_name(place.workspace, console)
+    return stores.init_home(console.env, name, console.now())[0], choice.why
+
+
+def _sign(request: str, options: argparse.Namespace, place: _common.Place, console: Console) -> int:
+    store, why = _chosen(place, options.store, console)
+    words = ["--input", "-", "--json"]
+    words += ["--at", options.at] if options.at else []
+    words += ["--applies", options.applies] if options.applies else []
+    data = io.BytesIO(request.encode("utf-8", "surrogateescape"))
+    inner = Console(
+        env=console.env,
+        stdin=io.TextIOWrapper(data, encoding="utf-8"),
+        stdout=console.stdout,
+        stderr=console.stderr,
+        now=console.now,
+        cwd=console.cwd,
+    )
+    try:
+        given = json.loads(request)
+    except ValueError as error:
+        raise SuiteError(f"the handoff is no JSON: {error}; nothing was signed") from error
+    stated = {k for k in ("anchor", "applicability") if isinstance(given, dict) and k in given}
+    rest = _protocol.with_defaults(store, words, stated)
+    status, out = _protocol.run_in(store, "handoff", rest, inner)
+    answer = json.loads(out)
+    if options.json:
+        console.json({"store": store.name, "why": why, **answer})
+    else:
+        _common.say(console, f"Handed over: {answer['memoryId']}")
+        _common.say(console, f"in the {store.name} store: {why}.")
+    return status

@@ -1,0 +1,96 @@
+"""``search`` over both stores for people and scripts: ranked, judged, with what hooks would leave out.
+
+Reads the same private index as the hooks, brought up to date first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from ai_kb import stores
+from ai_kb.capsule import Capsule
+from ai_kb.hn.cache import Index, Judged, open_index
+from ai_kb.hn.projection import ACTIVE, LIFECYCLES
+from ai_kb.search import EXTENSION, Source, search
+from ai_kb.stores import REPO, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A capsule that a search found."""
+
+    store: str
+    judged: Judged
+    capsule: Capsule
+    score: float
+    changed: tuple[str, ...]
+
+
+def find(
+    query: str,
+    workspace: str,
+    env: Mapping[str, str],
+    *,
+    only: str = "",
+    limit: int = 10,
+    untrusted: bool = False,
+    every_lifecycle: bool = False,
+    scopes: Collection[str] = (),
+) -> list[Hit]:
+    """Capsules that fit ``query`` best, best first.
+
+    Args:
+        only: one store.
+        untrusted: also records that policy does not qualify.
+        every_lifecycle: also what is superseded, retracted, branching.
+        scopes: only capsules of these scopes.
+
+    Raises:
+        HnError, IndexUnavailable: a store that cannot be read.
+    """
+    with ExitStack() as stack:
+        indexes: dict[str, Index] = {}
+        sources: list[Source] = []
+        for store in stores.stores(workspace, env, only):
+            index = _open(store)
+            if index is None:
+                continue
+            stack.enter_context(index)
+            indexes[store.name] = index
+            allowed = index.gate(
+                lifecycle=LIFECYCLES if every_lifecycle else (ACTIVE,),
+                trust=() if untrusted else ("qualified",),
+            )
+            sources.append(Source(store.name, index.conn, allowed))
+        found: list[Hit] = []
+        for hit in search(sources, query, limit=limit if not scopes else 8 * limit):
+            for judged in indexes[hit.source].judged([hit.number]):
+                data = judged.record.data
+                topics = data["topics"]
+                assert isinstance(topics, list)
+                capsule = Capsule(str(data["kind"]), str(data["content"]), topics)
+                if not scopes or capsule.scope in scopes:
+                    changed = _changed(indexes[hit.source], judged) if hit.source == REPO else ()
+                    found.append(Hit(hit.source, judged, capsule, hit.score, changed))
+        return found[:limit]
+
+
+def _open(store: Store) -> Index | None:
+    """The store's index; None for a repository without a commit."""
+    with store.repo.objects() as reader:
+        if reader.head() is None:
+            return None
+    return open_index(store.repo, extension=EXTENSION)
+
+
+def _changed(index: Index, judged: Judged) -> tuple[str, ...]:
+    anchor = judged.record.data["anchor"]
+    assert isinstance(anchor, dict)
+    entries = anchor.get("paths") or []
+    paths = [entry["path"] for entry in entries]
+    now = index.reader.path_blobs(index.at_commit, paths) if paths else []
+    return tuple(
+        entry["path"] for entry, blob in zip(entries, now, strict=True) if blob not in (None, entry["blob"])
+    )
