@@ -136,9 +136,7 @@ def test_a_record_under_another_actors_name_is_refused(keyring: Keyring) -> None
         keyring.active()
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"x\n", (ACTORS["alice"]).encode(), (ACTORS["alice"] + "\n\n").encode()]
-)
+@pytest.mark.parametrize("data", ["", "x\n", ACTORS["alice"], ACTORS["alice"] + "\n\n"])
 def test_a_damaged_active_marker_is_refused(keyring: Keyring, data: str) -> None:
     (Path(keyring.directory) / "active").write_text(data)
     with pytest.raises(InvalidKeyring, match="active marker"):
