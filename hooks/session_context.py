@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 NAME = "session_context"
 STARTUP, RESUME, COMPACT = "startup", "resume", "compact"
-# On `resume` these put their earlier injections before the model again.
-_REPLAYS_STARTS = frozenset({"claude", "codex", "opencode"})
+# On `resume` these put their earlier injections before the model again; Gemini does not replay what
+# SessionStart gave, but it does what a prompt gave, and there the start rides on a prompt.
+_REPLAYS_STARTS = frozenset({"claude", "codex", "opencode", "gemini"})
 # These keep what prompts injected, though not what starts did.
 _REPLAYS_PROMPTS = _REPLAYS_STARTS | {"copilot"}
 _RIDES_ON_PROMPT = frozenset({"gemini"})

@@ -368,13 +368,18 @@ class TestGemini:
     def test_gets_it_also_without_a_session_start(self, repository: Path) -> None:
         assert self.on_prompt(self.prompt(repository))
 
-    @pytest.mark.parametrize("name", ["resume", "clear"])
-    def test_gets_it_in_full_again_after(self, repository: Path, name: str) -> None:
+    def test_gets_it_in_full_again_after_clear(self, repository: Path) -> None:
         run(payload(repository, "gemini/SessionStart.startup"), "gemini")
         first = self.on_prompt(self.prompt(repository), T + 1)
-        run(payload(repository, f"gemini/SessionStart.{name}"), "gemini", now=T + 60)
+        run(payload(repository, "gemini/SessionStart.clear"), "gemini", now=T + 60)
         assert self.on_prompt(self.prompt(repository), T + 61) == first
         assert self.on_prompt(self.prompt(repository), T + 62) == ""
+
+    def test_gets_nothing_on_resume_that_its_first_prompt_is_replayed_with(self, repository: Path) -> None:
+        run(payload(repository, "gemini/SessionStart.startup"), "gemini")
+        self.on_prompt(self.prompt(repository), T + 1)
+        run(payload(repository, "gemini/SessionStart.resume"), "gemini", now=T + 60)
+        assert self.on_prompt(self.prompt(repository), T + 61) == ""
 
     def test_never_sees_a_line_on_stderr(self, repository: Path) -> None:
         os.makedirs(state_of(repository).path(f".start-seen-{SESSION}.json"))
