@@ -125,20 +125,20 @@ def remember(
         kind, verified=bool(draft.verified_by), has_evidence=bool(evidence)
     )
     topics = _topics(draft, kind, scope, project)
+    anchor = Anchor(stores.HOME_ROOT)
+    if choice.name == REPO:
+        assert choice.store is not None
+        anchor, notes = _anchor(choice.store, sources)
+        warnings += notes + _trust_notes(choice.store, record_kind)
     record = Record(
         kind=record_kind,
         content=content,
-        anchor=Anchor(stores.HOME_ROOT),
+        anchor=anchor,
         applicability=Applicability("descendants"),
         topics=topics,
         evidence=evidence,
         attempt_outcome=outcome,
     )
-    if choice.name == REPO:
-        assert choice.store is not None
-        anchor, notes = _anchor(choice.store, sources)
-        record = replace(record, anchor=anchor)
-        warnings += notes + _trust_notes(choice.store, record_kind)
     result = Remembered("", choice.name, choice.why, "", "", kind, title, content, topics, tuple(warnings))
     if dry_run:
         return result

@@ -68,6 +68,12 @@ def say(console: Console, text: str) -> None:
     console.out(shown(text))
 
 
+def say_lines(console: Console, text: str) -> None:
+    """Lines for a person, whatever they hold."""
+    for line in text.removesuffix("\n").split("\n"):
+        say(console, line)
+
+
 def shown(text: str) -> str:
     """``text`` for one line of a terminal; a backslash stays one."""
     return inert.terminal(text).replace("\\\\", "\\")

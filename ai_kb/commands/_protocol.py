@@ -19,6 +19,7 @@ from agent_base.errors import SuiteError, UsageError
 from ai_kb import corpus, stores
 from ai_kb.cli import PROG
 from ai_kb.commands import _common
+from ai_kb.errors import KbError, NotFound
 from ai_kb.hn.envelope_types import VerifiedMemory
 from ai_kb.hn.flags import FlagParser, Verbs
 from ai_kb.hn.prefixes import PrefixStore
@@ -72,7 +73,10 @@ def parser_of(verb: str) -> FlagParser:
 
 
 def _module(verb: str) -> Any:
-    return importlib.import_module(f"ai_kb.hn.commands.{verb}")
+    try:
+        return importlib.import_module(f"ai_kb.hn.commands.{verb}")
+    except ModuleNotFoundError as error:
+        raise KbError(f"{verb} is not part of this installation") from error
 
 
 def split(verb: str, words: Sequence[str], console: Console) -> Words:
@@ -160,6 +164,8 @@ def query(verb: str, words: Sequence[str], console: Console) -> int:
     if wants_help(verb, words, console):
         return 0
     split_words = split(verb, words, console)
+    if verb == "grep":
+        split_words.rest = _flags_first(split_words.rest)
     found = usable(split_words, console)
     if len(found) > 1 and any(w.lstrip("-").split("=")[0] == "cursor" for w in split_words.rest):
         raise UsageError("a cursor belongs to one store", "say which: --store home or --store repo")
@@ -191,9 +197,18 @@ def query(verb: str, words: Sequence[str], console: Console) -> int:
     return 0 if verb != "grep" or any(envelope.get("memories") for envelope in envelopes) else 1
 
 
+def _flags_first(words: Sequence[str]) -> list[str]:
+    """``words`` of grep with the pattern last: here flags may stand behind it too."""
+    position = _first_positional("grep", words)
+    if position is None or words[position - 1 : position] == ["--"]:
+        return list(words)
+    rest = [*words[:position], *words[position + 1 :]]
+    return [*rest, "--", words[position]] if "--" not in rest else list(words)
+
+
 def _show(store: Store, text: str, changed: Mapping[str, Sequence[str]], console: Console) -> None:
     console.out(f"== {store.described}")
-    console.stdout.write(text)
+    _common.say_lines(console, text)
     for memory_id, paths in changed.items():
         _common.say(console, f"source changed: {memory_id}: {', '.join(paths)}")
 
@@ -231,15 +246,25 @@ def drift(store: Store, asked: Sequence[tuple[str, str, str]]) -> dict[str, list
 def find(text: str, words: Words, console: Console) -> tuple[Store, VerifiedMemory]:
     """The store and the verified memory that an id or the beginning of one names.
 
-    Raises NotFound; a store that cannot be verified is an error, not an absence.
+    Raises NotFound; where it is not found and a store cannot be verified, that store's error.
     """
     holders: dict[str, tuple[Store, VerifiedMemory]] = {}
+    failure: SuiteError | None = None
     for store in stores.stores(words.place.workspace, console.env, words.store):
-        with store.repo.objects() as reader, PrefixStore.open(store.repo) as prefixes:
-            collection = collect(store.repo, reader, prefixes=prefixes)
+        try:
+            with store.repo.objects() as reader, PrefixStore.open(store.repo) as prefixes:
+                collection = collect(store.repo, reader, prefixes=prefixes)
+        except SuiteError as error:
+            failure = error
+            continue
         for memory_id, memory in collection.memories.items():
             holders.setdefault(memory_id, (store, memory))
-    return holders[corpus.full_id(text, holders)]
+    try:
+        return holders[corpus.full_id(text, holders)]
+    except NotFound:
+        if failure is not None:
+            raise failure from None
+        raise
 
 
 def about(verb: str, words: Sequence[str], console: Console) -> tuple[Store, Words, list[str]]:

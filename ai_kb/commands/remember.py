@@ -104,7 +104,7 @@ def draft_of(args: argparse.Namespace, console: Console, title: str, body: str) 
         refs=tuple(args.ref),
         verified_by=args.verified_by,
         evidence=tuple(args.evidence),
-        supersedes=args.supersedes,
+        supersedes=getattr(args, "supersedes", ""),
         store=args.store,
         by_agent=not consent.is_person(console),
         allow_secret=args.allow_secret,

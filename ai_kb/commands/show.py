@@ -40,7 +40,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.json({**beside, **answer})
         return status
     _, text = _protocol.run_in(store, "show", rest, console)
-    console.stdout.write(text)
+    _common.say_lines(console, text)
     _common.say(console, f"Store: {store.name}")
     if capsule is not None:
         by = capsule.by + (" (approved)" if approved else "")
