@@ -8,6 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=60, deadline=None)
+settings.register_profile("deep", max_examples=3_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 _KEEP = {"PATH", "LANG", "TERM", "SYSTEMROOT", "PIP_NO_INDEX", "PIP_FIND_LINKS"}
 _REAL_HOME = os.path.expanduser("~")
