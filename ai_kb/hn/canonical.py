@@ -10,9 +10,21 @@ PROTOCOL, "Canonical JSON".
 
 from __future__ import annotations
 
-import orjson
+import sys
 
+from agent_base import lightjson
 from ai_kb.hn.errors import HnError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+# orjson is ten times as fast and takes two bare interpreters' starts to import. A process that verifies a
+# record or two does without; the standard library's C encoder prints the same bytes for it.
+_LIGHT_CALLS = 256
+_MAX_INTEGER = 2**64 - 1
+_MIN_INTEGER = -(2**63)
+_light_calls = 0
 
 _LINE_SEPARATOR = "\u2028".encode()
 _PARAGRAPH_SEPARATOR = "\u2029".encode()
@@ -30,19 +42,50 @@ def encode(value: object) -> bytes:
 
     Raises NotCanonical for what has no such form (a lone surrogate, a wider integer).
     """
-    return _escaped(_dump(value, 0))
+    orjson = _fast()
+    if orjson is None:
+        if _is_too_wide(value):
+            raise NotCanonical("the value has no canonical JSON form")
+        try:
+            return _escaped(lightjson.dumps(value, ascii_only=False).encode())
+        except (TypeError, ValueError, RecursionError) as error:
+            raise NotCanonical("the value has no canonical JSON form") from error
+    return _escaped(_dump(orjson, value, 0))
 
 
 def encode_indented(value: object) -> bytes:
     """``value`` as ``encode`` writes it, but indented by two spaces; without a final line break."""
-    return _escaped(_dump(value, orjson.OPT_INDENT_2))
+    import orjson
+
+    return _escaped(_dump(orjson, value, orjson.OPT_INDENT_2))
 
 
-def _dump(value: object, option: int) -> bytes:
+def _fast() -> ModuleType | None:
+    """orjson where it is there already, or where importing it pays."""
+    global _light_calls
+    if "orjson" not in sys.modules and _light_calls < _LIGHT_CALLS:
+        _light_calls += 1
+        return None
+    import orjson
+
+    return orjson
+
+
+def _is_too_wide(value: object) -> bool:
+    """Whether an integer in ``value`` has no 64 bits to fit in, which orjson refuses by itself."""
+    if isinstance(value, int):
+        return not _MIN_INTEGER <= value <= _MAX_INTEGER
+    if isinstance(value, dict):
+        return any(map(_is_too_wide, value.values()))
+    return isinstance(value, list | tuple) and any(map(_is_too_wide, value))
+
+
+def _dump(orjson: ModuleType, value: object, option: int) -> bytes:
     try:
-        return orjson.dumps(value, option=option)
+        out: bytes = orjson.dumps(value, option=option)
     except (TypeError, ValueError) as error:
         raise NotCanonical("the value has no canonical JSON form") from error
+    return out
 
 
 def _escaped(out: bytes) -> bytes:
@@ -58,11 +101,22 @@ def _escaped(out: bytes) -> bytes:
     return out
 
 
+def parse(data: bytes) -> object:
+    """The value that ``data`` is JSON for. Lenient in what the one comparison of the bytes with their
+    canonical form will refuse anyway, which is for the caller to make.
+
+    Raises ValueError or RecursionError.
+    """
+    orjson = _fast()
+    value: object = lightjson.loads(data) if orjson is None else orjson.loads(data)
+    return value
+
+
 def decode(data: bytes) -> object:
     """The value whose canonical form is exactly ``data``. Raises NotCanonical."""
     try:
-        value: object = orjson.loads(data)
-    except ValueError as error:
+        value = parse(data)
+    except (ValueError, RecursionError) as error:
         raise NotCanonical("the bytes are not JSON") from error
     if encode(value) != data:
         raise NotCanonical("the JSON is not in canonical form")

@@ -9,11 +9,7 @@ envelope".
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-
-import orjson
-
+from agent_base.digests import sha256_hex
 from ai_kb.hn import canonical, keys
 from ai_kb.hn.envelope_codec import (
     anchor_mapping,
@@ -40,6 +36,10 @@ from ai_kb.hn.envelope_types import (
     VerifiedMemory,
 )
 from ai_kb.hn.errors import HnError, InvalidEnvelope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "ABSENT",
@@ -78,7 +78,7 @@ _TOO_LARGE = f"memory JSON exceeds {MAX_PAYLOAD_BYTES} bytes"
 
 def memory_id(payload: bytes) -> str:
     """The public memory id of exact ``memory.json`` bytes."""
-    return "sha256:" + hashlib.sha256(payload).hexdigest()
+    return "sha256:" + sha256_hex(payload)
 
 
 def default_stream(actor: str) -> str:
@@ -114,8 +114,8 @@ def decode_envelope(payload: bytes) -> Envelope:
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise InvalidEnvelope(_TOO_LARGE)
     try:
-        value = orjson.loads(payload)
-    except ValueError as error:
+        value = canonical.parse(payload)
+    except (ValueError, RecursionError) as error:
         raise InvalidEnvelope(_why_no_json(payload)) from error
     # (2)
     envelope = read_envelope(value)

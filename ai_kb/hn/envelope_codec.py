@@ -7,8 +7,6 @@ PROTOCOL, "Canonical JSON".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ai_kb.hn.envelope_types import (
     Anchor,
     Applicability,
@@ -18,7 +16,10 @@ from ai_kb.hn.envelope_types import (
     Record,
 )
 from ai_kb.hn.errors import InvalidEnvelope
-from ai_kb.hn.strictjson import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENVELOPE_FIELDS = (
     "protocol",
@@ -64,15 +65,24 @@ _EMPTY: Mapping[str, object] = {}
 def _mapping(value: object, allowed: frozenset[str]) -> Mapping[str, object]:
     if value is None:
         return _EMPTY
-    if not isinstance(value, (dict, Mapping)):
+    if not isinstance(value, dict) and not _is_mapping(value):
         raise InvalidEnvelope(_INVALID)
     if not allowed.issuperset(value):
         _refuse_unknown(value, allowed)
     return value
 
 
+def _is_mapping(value: object) -> bool:
+    """Whether a caller handed in a mapping of another kind; decoded JSON is a dict."""
+    from collections.abc import Mapping
+
+    return isinstance(value, Mapping)
+
+
 def _refuse_unknown(value: Mapping[str, object], allowed: frozenset[str]) -> None:
     """The readers of the protocol ignore the case of keys before they compare bytes."""
+    from ai_kb.hn.strictjson import fold
+
     folded = {fold(name) for name in allowed}
     for name in value:
         if not isinstance(name, str) or fold(name) not in folded:

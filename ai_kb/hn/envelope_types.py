@@ -8,7 +8,7 @@ memory-v0, "Envelope and record model".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from agent_base.frozen import dataclass
 
 PROTOCOL = "hn-memory/0"
 ABSENT = "absent"

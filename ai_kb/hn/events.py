@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from agent_base.frozen import dataclass
 from ai_kb.hn import keys
 from ai_kb.hn.errors import InvalidEvent, InvalidSignature
 from ai_kb.hn.fields import is_actor, is_rfc3339

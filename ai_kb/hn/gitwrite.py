@@ -16,13 +16,12 @@ import zlib
 
 from ai_kb.hn.errors import HnError, LostRace
 from ai_kb.hn.gitstore import Repository, git_reason
+from ai_kb.hn.streamrefs import PAYLOAD_NAME, SIGNATURE_NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-PAYLOAD_NAME = "memory.json"
-SIGNATURE_NAME = "signature"
 
 _PACK_TYPES = {"commit": 1, "tree": 2, "blob": 3}
 # What git strips from the ends of a name, and what it drops inside (ident.c, git 2.39).

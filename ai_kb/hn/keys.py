@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-from collections.abc import Callable
 from functools import cache, lru_cache
 
+from agent_base.digests import sha256_hex
 from ai_kb.hn.errors import InvalidSignature
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SEED_BYTES = 32
 PRIVATE_KEY_BYTES = 64
@@ -48,7 +51,7 @@ def decode_b64(text: str) -> bytes:
 @lru_cache(maxsize=4096)
 def actor_of(public_key: bytes) -> str:
     """The actor id of 32 raw public-key bytes: their SHA-256, lowercase hex."""
-    return hashlib.sha256(public_key).hexdigest()
+    return sha256_hex(public_key)
 
 
 @lru_cache(maxsize=4096)
@@ -87,17 +90,42 @@ def verify(public_key: bytes, payload: bytes, signature: bytes) -> None:
     """Raise InvalidSignature unless ``signature`` verifies over ``payload`` under a strong ``public_key``."""
     if len(signature) != SIGNATURE_BYTES or len(public_key) != PUBLIC_KEY_BYTES or is_weak(public_key):
         raise InvalidSignature("invalid memory signature")
-    open_signed, bad_signature = _verifier()
-    try:
-        open_signed(signature + payload, public_key)
-    except bad_signature as error:
-        raise InvalidSignature("invalid memory signature") from error
+    if not _verifier()(signature + payload, public_key):
+        raise InvalidSignature("invalid memory signature")
 
 
 @cache
-def _verifier() -> tuple[Callable[[bytes, bytes], bytes], type[Exception]]:
-    """libsodium's crypto_sign_open and what it raises. Imported once, when first needed."""
+def _verifier() -> Callable[[bytes, bytes], bool]:
+    """Whether a signature followed by its message verifies under a key: libsodium's crypto_sign_open.
+
+    Taken from the extension of pynacl alone where that is as it is known to be: ``nacl.bindings`` takes
+    longer to import than everything else that verifying one record needs.
+    """
+    try:
+        from nacl._sodium import ffi, lib  # type: ignore[import-not-found]
+
+        if lib.sodium_init() < 0 or not callable(lib.crypto_sign_open):
+            return _verifier_of_bindings()
+    except (ImportError, AttributeError):
+        return _verifier_of_bindings()
+
+    def verifies(signed: bytes, public_key: bytes) -> bool:
+        message = ffi.new("unsigned char[]", len(signed))
+        length = ffi.new("unsigned long long *")
+        return bool(lib.crypto_sign_open(message, length, signed, len(signed), public_key) == 0)
+
+    return verifies
+
+
+def _verifier_of_bindings() -> Callable[[bytes, bytes], bool]:
     from nacl.bindings import crypto_sign_open
     from nacl.exceptions import BadSignatureError
 
-    return crypto_sign_open, BadSignatureError
+    def verifies(signed: bytes, public_key: bytes) -> bool:
+        try:
+            crypto_sign_open(signed, public_key)
+        except BadSignatureError:
+            return False
+        return True
+
+    return verifies

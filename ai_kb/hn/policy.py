@@ -10,21 +10,22 @@ memory-v0, "Policy qualification"; PROTOCOL, "Policy".
 
 from __future__ import annotations
 
-import hashlib
-import re
-from dataclasses import dataclass
-
+from agent_base.digests import sha256_hex
+from agent_base.frozen import dataclass
 from ai_kb.hn.envelope_types import KINDS
 from ai_kb.hn.errors import InvalidPolicy
 from ai_kb.hn.fields import is_actor
-from ai_kb.hn.strictjson import Reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ai_kb.hn.strictjson import Reader
 
 POLICY_PATH = ".hn/policy.json"
 POLICY_VERSION = "hn.policy/0"
 MAX_POLICY_BYTES = 1 << 20
 MAX_REQUIRED = 64
 # The policy digest where the query commit has no policy file.
-MISSING_DIGEST = "sha256:" + hashlib.sha256(b"hn-memory-policy-missing-v0").hexdigest()
+MISSING_DIGEST = "sha256:" + sha256_hex(b"hn-memory-policy-missing-v0")
 
 POLICY_MISSING = "policy-missing"
 ACTOR_UNTRUSTED = "actor-untrusted"
@@ -32,8 +33,7 @@ KIND_UNTRUSTED = "kind-untrusted"
 QUALIFIED = "qualified"
 TRUST_CLASSES = (ACTOR_UNTRUSTED, KIND_UNTRUSTED, POLICY_MISSING, QUALIFIED)
 
-_PIPELINE_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?")
-_reader = Reader("parse policy", InvalidPolicy, quote_fields=False)
+_PIPELINE_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9_-])?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,14 @@ class Policy:
 
 def policy_digest(data: bytes | None) -> str:
     """The policy digest of a file's exact bytes; None: there is no file."""
-    return MISSING_DIGEST if data is None else "sha256:" + hashlib.sha256(data).hexdigest()
+    return MISSING_DIGEST if data is None else "sha256:" + sha256_hex(data)
+
+
+def _reader() -> Reader:
+    """Reading needs ``json``; judging with a policy does not."""
+    from ai_kb.hn.strictjson import Reader
+
+    return Reader("parse policy", InvalidPolicy, quote_fields=False)
 
 
 def parse_policy(data: bytes) -> Policy:
@@ -91,12 +98,12 @@ def parse_policy(data: bytes) -> Policy:
     # (1)
     if len(data) > MAX_POLICY_BYTES:
         raise InvalidPolicy(f"policy exceeds {MAX_POLICY_BYTES} bytes")
-    top = _reader.fields(
-        _reader.load(data, limit=MAX_POLICY_BYTES),
+    top = _reader().fields(
+        _reader().load(data, limit=MAX_POLICY_BYTES),
         ("version", "maintainers", "proposals", "pipelines", "memory"),
     )
     # (2)
-    if _reader.text(top, "version") != POLICY_VERSION:
+    if _reader().text(top, "version") != POLICY_VERSION:
         raise InvalidPolicy(f"unsupported policy version; {POLICY_VERSION} is expected")
     # (3)
     maintainers = _actors(top, "maintainers", "maintainers")
@@ -109,7 +116,7 @@ def parse_policy(data: bytes) -> Policy:
 
 
 def _actors(fields: dict[str, object], name: str, label: str) -> tuple[str, ...]:
-    actors = _reader.texts(fields, name) or []
+    actors = _reader().texts(fields, name) or []
     if not all(map(is_actor, actors)):
         raise InvalidPolicy(f"{label} contains an invalid actor; 64 lowercase hex digits are expected")
     if len(set(actors)) < len(actors):
@@ -118,15 +125,15 @@ def _actors(fields: dict[str, object], name: str, label: str) -> tuple[str, ...]
 
 
 def _proposals(top: dict[str, object], maintainers: int) -> ProposalPolicy:
-    fields = _reader.fields(
+    fields = _reader().fields(
         top.get("proposals"),
         ("requiredApprovals", "requiredAccepts", "trustedReviewers", "allowAuthorApproval"),
         "proposals",
     )
-    approvals = _reader.integer(fields, "requiredApprovals") or 0
-    accepts = _reader.integer(fields, "requiredAccepts") or 0
+    approvals = _reader().integer(fields, "requiredApprovals") or 0
+    accepts = _reader().integer(fields, "requiredAccepts") or 0
     reviewers = _actors(fields, "trustedReviewers", "trustedReviewers")
-    author_approves = _reader.flag(fields, "allowAuthorApproval")
+    author_approves = _reader().flag(fields, "allowAuthorApproval")
     if not 0 <= approvals <= MAX_REQUIRED:
         raise InvalidPolicy(f"requiredApprovals must be between 0 and {MAX_REQUIRED}")
     if approvals > len(reviewers):
@@ -142,12 +149,14 @@ def _pipelines(top: dict[str, object]) -> dict[str, PipelinePolicy]:
         return {}
     if not isinstance(value, dict):
         raise InvalidPolicy("parse policy: invalid JSON: pipelines must be an object")
+    import re
+
     out: dict[str, PipelinePolicy] = {}
     for name, entry in value.items():
-        if _PIPELINE_NAME.fullmatch(name) is None:
+        if re.fullmatch(_PIPELINE_NAME, name) is None:
             raise InvalidPolicy("policy has an invalid pipeline name; letters, digits, . _ - are expected")
-        fields = _reader.fields(entry, ("requiredResults", "trustedRunners"), "a pipeline")
-        results = _reader.integer(fields, "requiredResults") or 0
+        fields = _reader().fields(entry, ("requiredResults", "trustedRunners"), "a pipeline")
+        results = _reader().integer(fields, "requiredResults") or 0
         runners = _actors(fields, "trustedRunners", "pipeline trustedRunners")
         if not 1 <= results <= MAX_REQUIRED:
             raise InvalidPolicy(f"pipeline requiredResults must be between 1 and {MAX_REQUIRED}")
@@ -160,14 +169,14 @@ def _pipelines(top: dict[str, object]) -> dict[str, PipelinePolicy]:
 def _memory(top: dict[str, object]) -> MemoryPolicy | None:
     if top.get("memory") is None:
         return None
-    fields = _reader.fields(top["memory"], ("trustedActors", "trustedKinds"), "memory")
+    fields = _reader().fields(top["memory"], ("trustedActors", "trustedKinds"), "memory")
     for name in ("trustedActors", "trustedKinds"):
         if name not in fields:
             raise InvalidPolicy(f"memory {name} is required")
     actors = _actors(fields, "trustedActors", "memory trustedActors")
     if list(actors) != sorted(actors):
         raise InvalidPolicy("memory trustedActors must be sorted")
-    kinds = _reader.texts(fields, "trustedKinds") or []
+    kinds = _reader().texts(fields, "trustedKinds") or []
     if not set(kinds).issubset(KINDS):
         raise InvalidPolicy("memory trustedKinds contains an invalid kind")
     if len(set(kinds)) < len(kinds):

@@ -20,10 +20,7 @@ memory-v0, "Lifecycle and the five independent judgments"; PROTOCOL, "Projection
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable
-
+from agent_base.digests import sha256_hex
 from ai_kb.hn.envelope_types import Anchor, Envelope, Record, VerifiedMemory
 from ai_kb.hn.policy import trust_class
 from ai_kb.hn.projection_types import (
@@ -37,6 +34,10 @@ from ai_kb.hn.projection_types import (
     Row,
     dependency_order,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
 
 __all__ = [
     "ACTIVE",
@@ -113,7 +114,7 @@ def is_row(envelope: Envelope) -> bool:
 
 def content_digest(record: Record) -> str:
     """``sha256:…`` over the bytes of the content alone."""
-    return "sha256:" + hashlib.sha256(record.content.encode()).hexdigest()
+    return "sha256:" + sha256_hex(record.content.encode())
 
 
 def relate(memory: VerifiedMemory, target: VerifiedMemory | None) -> Edge | Diagnostic | Dependency:
@@ -329,6 +330,8 @@ def project(memories: Iterable[VerifiedMemory], query: Query, facts: Facts) -> P
     """
     verified = {memory.id: memory for memory in memories}
     edges, diagnostics, missing = relationships(verified.values(), verified.get)
+    from collections import defaultdict
+
     relations: defaultdict[str, Relations] = defaultdict(Relations)
     for edge in edges:
         relations[edge.target].add(edge)

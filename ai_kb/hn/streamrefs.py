@@ -13,6 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+# What the tree of a memory commit holds, and nothing else.
+PAYLOAD_NAME = "memory.json"
+SIGNATURE_NAME = "signature"
+
 LOCAL_PREFIX = "refs/hn/memory"
 REMOTES_PREFIX = "refs/hn/remotes"
 MEMORY_PREFIXES = (LOCAL_PREFIX, REMOTES_PREFIX)

@@ -23,8 +23,7 @@ from ai_kb.hn import keys
 from ai_kb.hn.envelope import VerifiedMemory, verify_memory
 from ai_kb.hn.errors import HnError, InvalidStream
 from ai_kb.hn.gitstore import ObjectReader, Repository, parse_commit, parse_tree
-from ai_kb.hn.gitwrite import PAYLOAD_NAME, SIGNATURE_NAME
-from ai_kb.hn.streamrefs import Source
+from ai_kb.hn.streamrefs import PAYLOAD_NAME, SIGNATURE_NAME, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
