@@ -80,7 +80,8 @@ REF_PREFIXES = ("refs/hn/memory", "refs/hn/remotes", "refs/hn/actors")
 # Seconds to wait for another process: a hook must not, a command may.
 _HOOK_WAIT = 0.25
 _COMMAND_WAIT = 60.0
-_CANNOT_WRITE = frozenset({"SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN"})
+_CANNOT_WRITE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_CANTOPEN")
+_LOCKED = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
 class IndexUnavailable(SuiteError):
@@ -243,8 +244,7 @@ class _Opening:
         self.own_reader = own_reader
 
     def index(self, path: str) -> Index:
-        import sqlite3
-
+        sqlite3 = cache_file.sqlite()
         try:
             current = self._current(path)
             return current if current is not None else self._refreshed(path)
@@ -255,9 +255,11 @@ class _Opening:
         except OSError as error:
             return self._in_memory(f"{path!r}: {error.strerror}")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname.startswith(tuple(_CANNOT_WRITE)):
+            if error.sqlite_errorname.startswith(_CANNOT_WRITE):
                 return self._in_memory(f"{path!r}: {error}")
-            raise self._busy() from error
+            if error.sqlite_errorname.startswith(_LOCKED):
+                raise self._busy() from error
+            return self._remade(path)
         except sqlite3.DatabaseError:
             return self._remade(path)
 

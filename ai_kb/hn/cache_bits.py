@@ -11,7 +11,9 @@ new record touches one region of the file only).
 
 from __future__ import annotations
 
-from ai_kb.hn.cache_file import sha256_hex
+import sys
+
+from agent_base.digests import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 BLOCK = 4096
 _BITMAP_BYTES = BLOCK // 8
 _SPARSE_MEMBERS = 200
-_MAX_KEY = 96
+MAX_KEY = 96
 
 # First character of a key: which kind of set it is.
 TOKEN = "w"
@@ -41,7 +43,7 @@ _FLAGS = frozenset({KIND, ACTOR, MODE, LIFECYCLE, EVIDENCE, ANCHORED, DESCENDS})
 
 def key_of(kind: str, value: str) -> str:
     """The key of one set; a long value is named by its digest."""
-    if len(value) > _MAX_KEY:
+    if len(value) > MAX_KEY:
         # A token holds no colon, and the others are checked forms: no short value looks like this.
         return f"{kind}:{sha256_hex(value.encode())}"
     return kind + value
@@ -49,12 +51,13 @@ def key_of(kind: str, value: str) -> str:
 
 def members(bits: int) -> Iterator[int]:
     """Numbers in a set, ascending."""
-    data = bits.to_bytes((bits.bit_length() + 7) // 8, "little")
-    for index, byte in enumerate(data):
-        while byte:
-            low = byte & -byte
-            yield index * 8 + low.bit_length() - 1
-            byte ^= low
+    data = bits.to_bytes(-(-bits.bit_length() // 64) * 8, sys.byteorder)
+    words = memoryview(data).cast("Q")
+    for index, word in enumerate(words if sys.byteorder == "little" else reversed(words)):
+        while word:
+            low = word & -word
+            yield index * 64 + low.bit_length() - 1
+            word ^= low
 
 
 def union(numbers: Iterable[int]) -> int:
@@ -73,8 +76,7 @@ def _unpack(data: bytes) -> bytearray:
     if len(data) == _BITMAP_BYTES:
         return bytearray(data)
     out = bytearray(_BITMAP_BYTES)
-    for index in range(0, len(data), 2):
-        offset = data[index] | data[index + 1] << 8
+    for offset in memoryview(data).cast("H"):
         out[offset >> 3] |= 1 << (offset & 7)
     return out
 
@@ -84,7 +86,14 @@ def _pack(bitmap: bytes | bytearray) -> bytes:
     value = int.from_bytes(bitmap, "little")
     if value.bit_count() > _SPARSE_MEMBERS:
         return bytes(bitmap)
-    return b"".join(offset.to_bytes(2, "little") for offset in members(value))
+    return _pack_sparse(members(value))
+
+
+def _pack_sparse(offsets: Iterable[int]) -> bytes:
+    """Ascending ``offsets`` as 16-bit numbers in the machine's own order: the file stays on it."""
+    from array import array
+
+    return array("H", offsets).tobytes()
 
 
 def read(conn: sqlite3.Connection, key: str) -> int:
@@ -108,63 +117,81 @@ def read(conn: sqlite3.Connection, key: str) -> int:
 class Staged:
     """Changes to many sets, written together. ``flush`` inside the caller's transaction."""
 
-    __slots__ = ("_added", "_removed", "count")
+    __slots__ = ("_added", "_removed")
 
     def __init__(self) -> None:
-        self._added: dict[tuple[int, str], list[int]] = {}
-        self._removed: dict[tuple[int, str], list[int]] = {}
-        self.count = 0
+        self._added: dict[int, dict[str, list[int]]] = {}
+        self._removed: dict[int, dict[str, list[int]]] = {}
 
-    def add(self, key: str, number: int) -> None:
-        """Put ``number`` into the set ``key``. After a ``remove`` of the same number: flush between."""
-        self._added.setdefault((number // BLOCK, key), []).append(number % BLOCK)
-        self.count += 1
+    def add(self, number: int, *keys: str) -> None:
+        """Put ``number`` into the sets ``keys``. After a ``remove`` of the same number: flush between."""
+        _stage(self._added, number, keys)
 
-    def remove(self, key: str, number: int) -> None:
-        """Take ``number`` out of the set ``key``."""
-        self._removed.setdefault((number // BLOCK, key), []).append(number % BLOCK)
-        self.count += 1
+    def remove(self, number: int, *keys: str) -> None:
+        """Take ``number`` out of the sets ``keys``."""
+        _stage(self._removed, number, keys)
 
     def flush(self, conn: sqlite3.Connection) -> None:
         """Removals first, then additions."""
-        blocks = {place[0] for changes in (self._removed, self._added) for place in changes}
         known = {block for (block,) in conn.execute("SELECT block FROM block")}
-        conn.executemany("INSERT INTO block VALUES (?)", [(block,) for block in sorted(blocks - known)])
-        fresh = blocks - known
-        for changes, present in ((self._removed, False), (self._added, True)):
-            for place in sorted(changes):
-                _change(conn, place, changes[place], present=present, fresh=place[0] in fresh)
+        fresh = sorted({*self._removed, *self._added} - known)
+        conn.executemany("INSERT INTO block VALUES (?)", [(block,) for block in fresh])
+        for staged, present in ((self._removed, False), (self._added, True)):
+            for block in sorted(staged):
+                _change(conn, block, staged[block], present=present, fresh=block in fresh)
         self._added = {}
         self._removed = {}
-        self.count = 0
+
+
+def _stage(staged: dict[int, dict[str, list[int]]], number: int, keys: Iterable[str]) -> None:
+    changes = staged.setdefault(number // BLOCK, {})
+    offset = number % BLOCK
+    for key in keys:
+        if key in changes:
+            changes[key].append(offset)
+        else:
+            changes[key] = [offset]
 
 
 def _change(
-    conn: sqlite3.Connection, place: tuple[int, str], offsets: list[int], *, present: bool, fresh: bool
+    conn: sqlite3.Connection, block: int, changes: dict[str, list[int]], *, present: bool, fresh: bool
 ) -> None:
-    block, key = place
-    table = "flag" if key[0] in _FLAGS else "posting"
-    # A block that did not exist holds nothing yet; flags of a later context may be there all the same.
-    stored = None
-    if not fresh or table == "flag":
-        row = conn.execute(f"SELECT bits FROM {table} WHERE block = ? AND key = ?", (block, key)).fetchone()
-        stored = None if row is None else row[0]
-    if present and stored is None and len(offsets) <= _SPARSE_MEMBERS:
-        data = b"".join(offset.to_bytes(2, "little") for offset in sorted(set(offsets)))
+    """Write the changed sets of one block, in the order in which they lie in the file."""
+    written: dict[str, list[tuple[int, str, bytes]]] = {"flag": [], "posting": []}
+    emptied: dict[str, list[tuple[int, str]]] = {"flag": [], "posting": []}
+    for key in sorted(changes):
+        table = "flag" if key[0] in _FLAGS else "posting"
+        stored = None
+        # A block that did not exist holds nothing yet; flags of a query commit may be there all the same.
+        if not fresh or table == "flag":
+            row = conn.execute(
+                f"SELECT bits FROM {table} WHERE block = ? AND key = ?", (block, key)
+            ).fetchone()
+            stored = None if row is None else row[0]
+        data = _changed(stored, changes[key], present=present)
+        if data:
+            written[table].append((block, key, data))
+        elif stored is not None:
+            emptied[table].append((block, key))
+    for table, rows in written.items():
+        conn.executemany(f"INSERT OR REPLACE INTO {table} (block, key, bits) VALUES (?, ?, ?)", rows)
+    for table, places in emptied.items():
+        conn.executemany(f"DELETE FROM {table} WHERE block = ? AND key = ?", places)
+
+
+def _changed(stored: bytes | None, offsets: list[int], *, present: bool) -> bytes:
+    """The stored form of a block with ``offsets`` put in (``present``) or taken out."""
+    if stored is None or len(stored) < _BITMAP_BYTES:
+        kept = set(memoryview(stored).cast("H")) if stored else set()
+        kept = kept.union(offsets) if present else kept.difference(offsets)
+        if len(kept) <= _SPARSE_MEMBERS:
+            return _pack_sparse(sorted(kept))
+        bits = union(kept)
     else:
-        bitmap = bytearray(_BITMAP_BYTES) if stored is None else _unpack(stored)
-        for offset in offsets:
-            if present:
-                bitmap[offset >> 3] |= 1 << (offset & 7)
-            else:
-                bitmap[offset >> 3] &= ~(1 << (offset & 7)) & 0xFF
-        data = _pack(bitmap)
-    if data:
-        conn.execute(
-            f"INSERT OR REPLACE INTO {table} (block, key, bits) VALUES (?, ?, ?)", (block, key, data)
-        )
-    elif stored is not None:
-        conn.execute(f"DELETE FROM {table} WHERE block = ? AND key = ?", (block, key))
+        bits = int.from_bytes(stored, "little")
+        change = union(offsets)
+        bits = bits | change if present else bits & ~change
+    return _pack(bits.to_bytes(_BITMAP_BYTES, "little"))
 
 
 def write(conn: sqlite3.Connection, key: str, bits: int) -> None:

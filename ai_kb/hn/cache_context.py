@@ -211,8 +211,8 @@ def _extend(
         for anchor in oids
         if anchor not in known
         and conn.execute(
-            "SELECT 1 FROM memory INDEXED BY memory_anchor"
-            " WHERE anchor = ? AND number < ? AND anchored = 'applicable' LIMIT 1",
+            "SELECT 1 FROM memory INDEXED BY memory_anchor WHERE kind IS NOT NULL"
+            " AND anchor = ? AND number < ? AND anchored = 'applicable' LIMIT 1",
             (anchor, first),
         ).fetchone()
     }
@@ -220,10 +220,10 @@ def _extend(
     found, sure = _judge(repo, commit, fresh)
     staged = bits.Staged()
     for anchor in found:
-        staged.add(_ancestors_key(id), anchor)
+        staged.add(anchor, _ancestors_key(id))
     for anchor in (*found, *known):
         for number in records[anchor]:
-            staged.add(descendants_key(id), number)
+            staged.add(number, descendants_key(id))
     staged.flush(conn)
     return sure
 

@@ -18,14 +18,16 @@ from __future__ import annotations
 import os
 import time
 
+from agent_base.digests import sha256_hex
 from agent_base.env import SUITE, xdg
 from agent_base.errors import SuiteError, UnsafePath
 from agent_base.files import check_private, ensure_private_dir, locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping
+    from sqlite3 import Connection
+    from types import ModuleType
 
 SCHEMA = 1
 # Pages in memory (KiB, negative as SQLite wants it): bounds a reader and a writer.
@@ -76,17 +78,18 @@ class DamagedIndex(SuiteError):
     code = "damaged-index"
 
 
-def sha256_hex(data: bytes) -> str:
-    """SHA-256 in hex without OpenSSL's import time (3 ms); the same digest as hashlib's."""
+def sqlite() -> ModuleType:
+    """The SQLite module, without the date adapters that ``import sqlite3`` brings (3 ms)."""
     try:
-        from _sha2 import sha256  # Python 3.12 and later
+        import _sqlite3
+
+        if hasattr(_sqlite3, "connect") and hasattr(_sqlite3, "OperationalError"):
+            return _sqlite3
     except ImportError:
-        try:
-            from _sha256 import sha256
-        except ImportError:
-            from hashlib import sha256
-    digest: str = sha256(data).hexdigest()
-    return digest
+        pass
+    import sqlite3
+
+    return sqlite3
 
 
 def index_path(common_dir: str, env: Mapping[str, str], workspace: str | None) -> str:
@@ -99,8 +102,7 @@ def is_damage(error: BaseException) -> bool:
     """Whether ``error`` says that the file itself is at fault, and not a lock or the disk."""
     if isinstance(error, DamagedIndex):
         return True
-    import sqlite3
-
+    sqlite3 = sqlite()
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
 
 
@@ -115,7 +117,7 @@ def prepare_directory(path: str) -> None:
     ensure_private_dir(directory, below=os.path.dirname(directory))
 
 
-def open_file(path: str, *, write: bool, timeout: float) -> sqlite3.Connection | None:
+def open_file(path: str, *, write: bool, timeout: float) -> Connection | None:
     """The database at ``path``; None where there is none and ``write`` is not asked.
 
     Args:
@@ -139,11 +141,10 @@ def open_file(path: str, *, write: bool, timeout: float) -> sqlite3.Connection |
     return connect(path, write=write, timeout=timeout, fresh=status.st_size == 0)
 
 
-def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> sqlite3.Connection | None:
+def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> Connection | None:
     """A connection with its tables, made where ``fresh``. ``path`` may be ``:memory:``."""
-    import sqlite3
-
-    conn = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    sqlite3 = sqlite()
+    conn: Connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         conn.execute(f"PRAGMA cache_size = {_WRITE_CACHE if write else _READ_CACHE}")
         if write:
@@ -171,7 +172,7 @@ def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> sqlite3.C
     return conn
 
 
-def create_tables(conn: sqlite3.Connection) -> None:
+def create_tables(conn: Connection) -> None:
     """Make every table, in one transaction."""
     conn.execute("BEGIN IMMEDIATE")
     (version,) = conn.execute("PRAGMA user_version").fetchone()

@@ -8,6 +8,7 @@ memory-v0, "Bounded recall"; PROTOCOL, "Projection" and "Private index, recall, 
 
 from __future__ import annotations
 
+from agent_base.digests import sha256_hex
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn import cache_context, cache_file, cache_records
 from ai_kb.hn.cache_objects import vanished
@@ -195,7 +196,7 @@ class Index:
         """
         found = cache_records.load(self.conn, numbers)
         for record in found:
-            if "sha256:" + cache_file.sha256_hex(record.payload) != record.id:
+            if "sha256:" + sha256_hex(record.payload) != record.id:
                 raise cache_file.DamagedIndex(f"{self.path!r} holds a record that is not what it was")
         return found
 

@@ -170,8 +170,8 @@ def _set(
     if before != value:
         conn.execute(f"UPDATE memory SET {column} = ? WHERE number = ?", (value, number))
         if before is not None:
-            staged.remove(kind + before, number)
-        staged.add(kind + value, number)
+            staged.remove(number, kind + before)
+        staged.add(number, kind + value)
     return None if before is None else str(before)
 
 

@@ -47,7 +47,7 @@ def shallow_state(repo: Repository) -> str:
     """Names the shallow boundary of the repository; empty where its history is whole."""
     if not os.path.exists(os.path.join(repo.common_dir, "shallow")):
         return ""
-    from ai_kb.hn.cache_file import sha256_hex
+    from agent_base.digests import sha256_hex
 
     return sha256_hex("\n".join(sorted(repo.shallow_commits())).encode())
 

@@ -193,10 +193,11 @@ class Refresh:
         chunk = _HOOK_CHUNK if self.repo.hook else bits.BLOCK
         (next_number,) = self.conn.execute("SELECT next FROM state").fetchone()
         end = chunk - next_number % chunk  # so that a chunk fills whole blocks of the sets
+        start = 0
         while end < len(commits):
-            yield commits[end - 1], end, len(commits)
-            end += chunk
-        yield head, len(commits), len(commits)
+            yield commits[end - 1], start, len(commits)
+            start, end = end, end + chunk
+        yield head, start, len(commits)
 
     def _take_in(self, source: Source, sid: int, head: str, entries: Sequence[Entry]) -> None:
         conn, staged = self.conn, self.staged

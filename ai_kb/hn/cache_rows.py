@@ -28,7 +28,8 @@ def static_keys(record: dict[str, object], actor: str, anchor: int) -> list[str]
     assert isinstance(mode, dict)
     topics = record["topics"]
     assert isinstance(topics, list)
-    keys = [bits.key_of(bits.TOKEN, t) for t in index_tokens(indexed_text(str(record["content"]), topics))]
+    tokens = index_tokens(indexed_text(str(record["content"]), topics))
+    keys = [bits.TOKEN + t if len(t) < bits.MAX_KEY else bits.key_of(bits.TOKEN, t) for t in tokens]
     keys.extend(bits.key_of(bits.TOPIC, topic) for topic in topics)
     keys.extend(bits.key_of(bits.PATH, entry["path"]) for entry in anchored.get("paths", ()))
     if anchored.get("subject"):
@@ -100,8 +101,7 @@ def insert(
             )
             data = record.data
             anchor = anchor_number(conn, envelope.record.anchor.commit)
-            for key in static_keys(data, envelope.actor, anchor):
-                staged.add(key, number)
+            staged.add(number, *static_keys(data, envelope.actor, anchor))
             needs.extend((value, number) for value in envelope.record.evidence)
             columns = (
                 envelope.record.kind,
@@ -148,8 +148,7 @@ def delete(conn: sqlite3.Connection, staged: bits.Staged, number: int) -> Indexe
     if record is not None:
         keys = static_keys(record.data, record.actor, anchor)
         keys += [bits.LIFECYCLE + lifecycle, bits.EVIDENCE + evidence, bits.ANCHORED + anchored]
-        for key in keys:
-            staged.remove(key, number)
+        staged.remove(number, *keys)
         values = record.data["evidence"]
         assert isinstance(values, list)
         conn.executemany(

@@ -7,9 +7,9 @@ made each time.
 
 from __future__ import annotations
 
+from agent_base.digests import sha256_hex
 from agent_base.errors import SuiteError
 from agent_base.files import read_private, write_atomic
-from ai_kb.hn.cache_file import sha256_hex
 from ai_kb.hn.index import export
 from ai_kb.hn.index_file import file_digest, prepare_directory, write
 

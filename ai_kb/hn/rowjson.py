@@ -87,7 +87,7 @@ class RowFacts:
 
 def row_object(row: RowFacts, *, nulls: bool) -> dict[str, object]:
     """A row, its fields in the order in which they are printed."""
-    from ai_kb.hn.cache_file import sha256_hex
+    from agent_base.digests import sha256_hex
 
     def listed(values: Iterable[str]) -> list[str] | None:
         return sorted(values) or (None if nulls else [])
