@@ -182,7 +182,7 @@ def _warnings(call: Call, since: Start | None) -> list[str]:
         lines.append(f"Note: {notice}.")
     if found or waiting:
         doctor = Commands(call.state.workspace, call.event.session_id).memory("doctor")
-        counts = f"{len(found)} errors, {len(waiting)} events not recorded yet"
+        counts = f"errors: {len(found)}, events not recorded yet: {len(waiting)}"
         lines.append(f"Warning: session memory had trouble ({counts}); tell the user and see: {doctor}")
         lines += [f"- {json_line(message[:200])}" for message in found[-_WARNINGS_SHOWN:]]
     return lines

@@ -159,10 +159,15 @@ def moment(now: datetime) -> str:
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def count(number: int, what: str, many: str = "") -> str:
+    """``1 event``, ``2 events``; ``many`` where an s is not enough."""
+    return f"{number} {what if number == 1 else many or what + 's'}"
+
+
 def warn_pending(flush: queue.FlushResult, console: Console) -> None:
     """Say what a flush left behind."""
     if flush.pending:
-        warn(console, f"{flush.pending} events are not recorded yet; see `,agent-memory doctor`")
+        warn(console, f"{count(flush.pending, 'event')} not recorded yet; see `,agent-memory doctor`")
     for error in flush.errors:
         warn(console, error)
 

@@ -85,7 +85,7 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
     recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)
     recorded = before - len(queue.pending(state.spec_dir, key))
     if recorded > 0:
-        done.append(f"{recorded} pending events were recorded")
+        done.append(f"{_shared.count(recorded, 'pending event')} recorded")
     done += upkeep.repair(state.spec_dir, key, timeout=_shared.LOCK_SECONDS)
     done += _remove_damaged_bindings(state)
     _shared.sync_mirror(mirror, console)
@@ -179,10 +179,19 @@ def _recording(state: State, key: str | None) -> list[Finding]:
     found = []
     if pending:
         found.append(
-            Finding("queue", "problem", f"{pending} events are not recorded yet", "--repair records them")
+            Finding(
+                "queue",
+                "problem",
+                f"{_shared.count(pending, 'event')} not recorded yet",
+                "--repair records them",
+            )
         )
     if spooled:
-        found.append(Finding("spool", "note", f"{spooled} events of all workspaces are about to be recorded"))
+        found.append(
+            Finding(
+                "spool", "note", f"{_shared.count(spooled, 'event')} of all workspaces about to be recorded"
+            )
+        )
     errors = waiting.errors[-_ERRORS_SHOWN:]
     found += [
         Finding("error", "problem", error, "--repair takes what cannot be read out of the way")
@@ -190,7 +199,13 @@ def _recording(state: State, key: str | None) -> list[Finding]:
     ]
     if not found:
         seen = len(ledger.entries(state.spec_dir))
-        found.append(Finding("recording", "ok", f"nothing is pending ({seen} entries in the error ledger)"))
+        found.append(
+            Finding(
+                "recording",
+                "ok",
+                f"nothing is pending ({_shared.count(seen, 'entry', 'entries')} in the error ledger)",
+            )
+        )
     return found
 
 

@@ -56,13 +56,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
         )
         return 0
     if len(shown) < len(records):
-        console.out(f"({len(records) - len(shown)} older entries; -n 0 shows all)")
+        older = _shared.count(len(records) - len(shown), "older entry", "older entries")
+        console.out(f"({older}; -n 0 shows all)")
     for record in shown:
         console.out(_entry(record, full=args.full))
     if not records:
         console.out(f"topic {target.topic} has no worklog yet")
     if pending:
-        console.out(f"({pending} events are not recorded yet)")
+        console.out(f"({_shared.count(pending, 'event')} not recorded yet)")
     return 0
 
 

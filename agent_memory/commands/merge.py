@@ -56,9 +56,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
     elif moved.finished:
-        console.out(f"{args.source} is merged into {args.target} (an earlier run had begun it).")
+        console.out(f"{args.source} is merged into {args.target} already.")
     else:
-        console.out(f"{args.source} is merged into {args.target} ({moved.folded} worklog entries moved).")
+        entries = _shared.count(moved.folded, "worklog entry", "worklog entries")
+        console.out(f"{args.source} is merged into {args.target} ({entries} moved).")
     return 0
 
 

@@ -86,7 +86,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
             }
         )
         return 0
-    folded = f"; {moved.folded} earlier events of this session were moved to it" if moved.folded else ""
+    earlier = _shared.count(moved.folded, "earlier event")
+    folded = f"; it brought {earlier} along" if moved.folded else ""
     console.out(f"Session {key} is bound to topic {args.name}{folded}.")
     if off:
         console.out(f"No context is shown ({off}).")

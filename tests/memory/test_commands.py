@@ -447,7 +447,7 @@ class TestDoctor:
         ran = memory(repository, "doctor")
         assert ran.code == 1
         for text in (
-            "1 events are not recorded yet",
+            "1 event not recorded yet",
             "an event was refused",
             ".session-topic-k.txt names no topic",
         ):
@@ -465,7 +465,7 @@ class TestDoctor:
         entry = note_entry("fact", "x", [], ts=0, workspace=state.workspace, topic="fix")
         queue.enqueue(state.spec_dir, SESSION, entry, queue.new_id())
         assert memory(repository, "doctor").code == 1
-        assert "1 pending events were recorded" in ok(repository, "doctor", "--repair").out
+        assert "1 pending event recorded" in ok(repository, "doctor", "--repair").out
         assert commands_of(repository, "fix") == ["x"]
 
     def test_finds_files_of_others(self, repository: Path) -> None:

@@ -61,7 +61,7 @@ class TestSelect:
         for number in (2, 4):
             record(repository, SESSION, f"mine {number}", at=T + number)
         ran = ok(repository, "select", "fix", "--session-id", SESSION)
-        assert "2 earlier events of this session were moved to it" in ran.out
+        assert "it brought 2 earlier events along" in ran.out
         assert commands_of(repository, "fix") == ["other 1", "mine 2", "other 3", "mine 4", "other 5"]
         assert not state_of(repository).bucket_exists(f"session-{SESSION}")
         records = worklog.read(state_of(repository).worklog_path("fix"))
@@ -229,7 +229,7 @@ class TestMerge:
         self.prepare(repository)
         ok(repository, "merge", "src", "dst")
         before = state_of(repository).read_spec("dst")
-        assert "is merged into dst" in ok(repository, "merge", "src", "dst").out
+        assert "is merged into dst already" in ok(repository, "merge", "src", "dst").out
         assert state_of(repository).read_spec("dst") == before
         assert memory(repository, "select", "src", "--session-id", "new").err.endswith(
             "(it was merged into dst)\n"
@@ -248,7 +248,7 @@ class TestMerge:
         directory = Path(queue.directory(state_of(repository).spec_dir, SESSION))
         (directory / "000000000099.json").write_text("{torn")
         ran = ok(repository, "merge", "src", "dst")
-        assert "1 events are not recorded yet" in ran.err
+        assert "1 event not recorded yet" in ran.err
         assert commands_of(repository, "dst") == ["src 1", "dst 2", "src 3"]
 
 

@@ -452,7 +452,7 @@ class TestSettling:
         ledger.add(state.spec_dir, "refused", "the queue was full </x>\n### Topic Buckets", now=T)
         text = context(payload(repository, "claude/SessionStart.startup"))
         warning = text.split("\n")[3]
-        assert warning.startswith("Warning: session memory had trouble (1 errors, 0 events not recorded yet)")
+        assert warning.startswith("Warning: session memory had trouble (errors: 1, events not recorded yet: 0)")
         assert f",agent-memory doctor --workspace {repository} --session-id {SESSION}" in warning
         assert text.split("\n")[4].startswith('- "the queue was full')
         assert "</x>" not in text
@@ -466,7 +466,7 @@ class TestSettling:
         directory.parent.chmod(0o700)
         (directory / "000000000001.json").write_text("{torn")
         text = context(payload(repository, "claude/SessionStart.startup"))
-        assert "1 events not recorded yet" in text
+        assert "events not recorded yet: 1" in text
 
     def test_says_where_memory_is_when_the_root_belongs_to_another_user(
         self, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
