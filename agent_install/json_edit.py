@@ -189,7 +189,7 @@ def entries(data: bytes, marker: str) -> dict[str, list[Any]]:
 def _load(data: bytes) -> tuple[_Text, dict[str, Any]] | None:
     """Document and value, or None for an empty file."""
     doc = _Text(data)
-    if not doc.text.strip():
+    if not doc.text.strip(" \t\r\n"):
         return None
     value = loads(doc.text)
     if not isinstance(value, dict):
