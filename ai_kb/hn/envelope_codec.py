@@ -65,18 +65,19 @@ _EMPTY: Mapping[str, object] = {}
 def _mapping(value: object, allowed: frozenset[str]) -> Mapping[str, object]:
     if value is None:
         return _EMPTY
-    if not isinstance(value, dict) and not _is_mapping(value):
-        raise InvalidEnvelope(_INVALID)
-    if not allowed.issuperset(value):
-        _refuse_unknown(value, allowed)
-    return value
+    mapping = value if isinstance(value, dict) else _other_mapping(value)
+    if not allowed.issuperset(mapping):
+        _refuse_unknown(mapping, allowed)
+    return mapping
 
 
-def _is_mapping(value: object) -> bool:
-    """Whether a caller handed in a mapping of another kind; decoded JSON is a dict."""
+def _other_mapping(value: object) -> Mapping[str, object]:
+    """A caller's mapping that is no dict; decoded JSON is always one."""
     from collections.abc import Mapping
 
-    return isinstance(value, Mapping)
+    if not isinstance(value, Mapping):
+        raise InvalidEnvelope(_INVALID)
+    return value
 
 
 def _refuse_unknown(value: Mapping[str, object], allowed: frozenset[str]) -> None:

@@ -11,6 +11,7 @@ memory-v0, "Bounded recall"; PROTOCOL, "Private index, recall, cursors".
 from __future__ import annotations
 
 from ai_kb.hn import cache_bits as bits
+from ai_kb.hn.cache_records import full_id
 from ai_kb.hn.errors import HnError
 
 TYPE_CHECKING = False
@@ -127,7 +128,7 @@ def oversized(
     large = matched & bits.union(number for (number,) in rows)
     for number in in_order(conn, large, lifecycles):
         (raw,) = conn.execute("SELECT id FROM memory WHERE number = ?", (number,)).fetchone()
-        return "sha256:" + raw.hex()
+        return full_id(raw)
     return None
 
 
