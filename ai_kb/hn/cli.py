@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import importlib
 from collections.abc import Sequence
+from typing import Any
 
 from agent_base import cli as base
 from agent_base.cli import Console, Parser
 from agent_base.errors import SuiteError
 from agent_base.inert import clean_surrogates, terminal
 from ai_kb.hn.errors import HnError, HnUsageError
-from ai_kb.hn.flags import Verbs
+from ai_kb.hn.flags import FlagParser, Verbs
 from ai_kb.hn.gitstore import quoted
 
 _COMMANDS = "ai_kb.hn.commands"
@@ -141,9 +142,25 @@ def _version() -> str:
         return "unknown"
 
 
+def whole_parser() -> Parser:
+    """Every verb in one parser, for shell completion."""
+    parser = Parser(prog="hn")
+    top: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=FlagParser)
+    memory = top.add_parser("memory", help="signed memory")
+    inner: Any = memory.add_subparsers(title="commands", metavar="COMMAND", parser_class=FlagParser)
+    for words, (module, _) in VERBS.items():
+        subparsers = inner if words.startswith("memory ") else top
+        importlib.import_module(f"{_COMMANDS}.{module}").add_parser(subparsers)
+    return parser
+
+
+def _parser(argv: Sequence[str]) -> Parser:
+    return whole_parser() if argv[:1] == ["--print-completion"] else _Command(prog="hn")
+
+
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
     """Run ``hn`` with ``argv`` (the process's own arguments when None); gives the exit code."""
-    return base.main("hn", lambda _: _Command(prog="hn"), argv, console, json_errors=False)
+    return base.main("hn", _parser, argv, console, json_errors=False)
 
 
 def entry() -> int:

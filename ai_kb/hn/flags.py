@@ -1,11 +1,12 @@
 """Flags as the protocol's command line takes them: ``-name``, ``--name``, ``--name=value``.
 
-A verb describes its flags with argparse, and this parser reads them by the rules of the first
-implementation's command: one dash or two mean the same, a value may start with a dash, the last
-of a repeated single flag counts, ``--switch=false`` turns a switch off, integers may be written
-``0x10`` or ``1_000``, ``--`` ends the flags. Where flags may stand is said by ``flags_stand``:
-ANYWHERE, before and after positional arguments; ONE_SIDE, before them or after them
-(``record``, whose content may be one); FIRST, before them (``grep``).
+A verb describes its flags with argparse (texts, integers, switches, lists; positional arguments
+with ``nargs`` None, ``?`` or ``*``), which prints the help. This parser reads them, by the rules of
+the first implementation's command: one dash or two mean the same, a value may start with a dash,
+the last of a repeated single flag counts, ``--switch=false`` turns a switch off, integers may be
+written ``0x10`` or ``1_000``, ``--`` ends the flags. ``flags_stand`` says where they may be:
+ANYWHERE, before and after positional arguments; ONE_SIDE, before them or after them (``record``,
+whose content may be one); FIRST, before them (``grep``).
 
 Usage and flag errors end with exit code 2, and nothing else does (PROTOCOL, "Command line").
 """
@@ -30,7 +31,7 @@ FIRST = "first"
 
 
 class FlagParser(Parser):
-    """An argparse parser that reads its arguments as described above.
+    """An argparse parser that reads its arguments itself, as described above.
 
     Args:
         usage_line: what ``usage:`` says after a wrong number of arguments.
@@ -53,17 +54,26 @@ class FlagParser(Parser):
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         words = list(args or ())
+        namespace = argparse.Namespace() if namespace is None else namespace
+        for action in self._actions:
+            if action.dest != argparse.SUPPRESS and action.default != argparse.SUPPRESS:
+                # The list that append adds to is this run's own.
+                default = action.default
+                setattr(namespace, action.dest, list(default) if isinstance(default, list) else default)
+        for name, value in self._defaults.items():
+            setattr(namespace, name, value)
         nested = next((a for a in self._actions if isinstance(a, argparse._SubParsersAction)), None)
-        if nested is None:
-            return super().parse_args(self._normalised(words), namespace)
+        if nested is not None:
+            return self._below(nested, words, namespace)
+        self._place(self._read(words, namespace), namespace)
+        return namespace
+
+    def _below(self, nested: argparse._SubParsersAction[Any], words: list[str], namespace: Any) -> Any:
+        """Let the parser of the first word read the rest."""
         if words and words[0] in nested.choices:
-            parser = nested.choices[words[0]]
-            namespace = argparse.Namespace() if namespace is None else namespace
-            for name, value in self._defaults.items():
-                setattr(namespace, name, value)
-            if nested.dest not in (None, argparse.SUPPRESS):
+            if nested.dest != argparse.SUPPRESS:
                 setattr(namespace, nested.dest, words[0])
-            return parser.parse_args(words[1:], namespace)
+            return nested.choices[words[0]].parse_args(words[1:], namespace)
         if words and words[0].lstrip("-") in ("h", "help"):
             self.print_help()
             self.exit()
@@ -73,11 +83,6 @@ class FlagParser(Parser):
         """The error for a wrong number of arguments."""
         return HnUsageError(f"usage: {self.usage_line}")
 
-    def error(self, message: str) -> NoReturn:
-        if "required" in message or "unrecognized" in message:
-            raise self.wrong_usage()
-        raise HnUsageError(message)
-
     def _flags(self) -> dict[str, argparse.Action]:
         return {
             name.lstrip("-"): action
@@ -86,13 +91,12 @@ class FlagParser(Parser):
             if not isinstance(action, argparse._HelpAction)
         }
 
-    def _normalised(self, words: list[str]) -> list[str]:
-        """``words`` as argparse reads them without doubt: ``--flag=value …``, ``--``, positionals."""
+    def _read(self, words: list[str], namespace: Any) -> list[str]:
+        """Set the flags in ``words`` on ``namespace``; what is left over are the positional arguments."""
         flags = self._flags()
-        switches: dict[str, bool] = {}
-        valued: list[str] = []
         positional: list[str] = []
         position = 0
+        seen = False
         while position < len(words):
             word = words[position]
             position += 1
@@ -100,9 +104,10 @@ class FlagParser(Parser):
                 break
             if len(word) < 2 or word[0] != "-":
                 positional.append(word)
-                if self.flags_stand == FIRST or (self.flags_stand == ONE_SIDE and (valued or switches)):
+                if self.flags_stand == FIRST or (self.flags_stand == ONE_SIDE and seen):
                     break
                 continue
+            seen = True
             name, equals, value = word[2 if word.startswith("--") else 1 :].partition("=")
             if not name or name[0] in "-=":
                 self._refuse(f"bad flag syntax: {word}")
@@ -112,21 +117,40 @@ class FlagParser(Parser):
                     self.print_help()
                     self.exit()
                 self._refuse(f"flag provided but not defined: -{name}")
-            option = action.option_strings[-1]
             if action.nargs == 0:
                 if equals and value not in _TRUE | _FALSE:
                     self._refuse(f"invalid boolean value {quoted(value)} for -{name}: parse error")
-                switches[option] = not equals or value in _TRUE
+                setattr(namespace, action.dest, not equals or value in _TRUE)
                 continue
             if not equals:
                 if position >= len(words):
                     self._refuse(f"flag needs an argument: -{name}")
                 value = words[position]
                 position += 1
-            if action.type is int:
-                value = str(self._integer(name, value))
-            valued.append(f"{option}={value}")
-        return [*valued, *(name for name, on in switches.items() if on), "--", *positional, *words[position:]]
+            self._set(action, name, value, namespace)
+        return [*positional, *words[position:]]
+
+    def _set(self, action: argparse.Action, name: str, text: str, namespace: Any) -> None:
+        value = self._integer(name, text) if action.type is int else text
+        if isinstance(action, argparse._AppendAction):
+            getattr(namespace, action.dest).append(value)
+        else:
+            setattr(namespace, action.dest, value)
+
+    def _place(self, words: list[str], namespace: Any) -> None:
+        """Give the positional arguments to those that are described; too many or too few are wrong usage."""
+        for action in self._actions:
+            if action.option_strings:
+                continue
+            if action.nargs == "*":
+                setattr(namespace, action.dest, words)
+                words = []
+            elif words:
+                setattr(namespace, action.dest, words.pop(0))
+            elif action.nargs != "?":
+                raise self.wrong_usage()
+        if words:
+            raise self.wrong_usage()
 
     def _integer(self, name: str, text: str) -> int:
         digits = text.lstrip("+-")

@@ -15,7 +15,7 @@ from agent_base.gitproc import TooLarge
 from ai_kb.hn.errors import HnError, NotFound
 from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.gitobjects import parse_commit, parse_tree
-from ai_kb.hn.gitstore import ABSENT, NOT_A_BLOB, Repository
+from ai_kb.hn.gitstore import ABSENT, NOT_A_BLOB, Repository, configured_object_format
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.streams import collect
 from tests.hn.fixture_repos import all_refs, git, give_identity, hn, restore
@@ -338,6 +338,16 @@ def test_paths_are_paths_and_not_pathspecs(work: Path) -> None:
     assert found == [*blobs, ABSENT, NOT_A_BLOB, ABSENT, ABSENT, ABSENT, ABSENT]
 
 
+def test_a_tree_entry_that_claims_to_be_a_directory_and_is_none_is_an_error(work: Path) -> None:
+    blob = git(work, "hash-object", "-w", "--stdin", stdin=b"x")
+    data = b"40000 d\0" + bytes.fromhex(blob)
+    tree = git(work, "hash-object", "-w", "-t", "tree", "--stdin", "--literally", stdin=data)
+    commit = git(work, "commit-tree", tree, "-m", "x")
+    repo = Repository.open(str(work), os.environ)
+    with repo.objects() as reader, pytest.raises(HnError, match="is malformed"):
+        reader.path_blobs(commit, ["d/f"])
+
+
 def test_paths_whose_trees_are_lost_are_neither_there_nor_absent(work: Path) -> None:
     (work / "d").mkdir()
     (work / "d" / "f").write_text("x")
@@ -430,6 +440,23 @@ def test_an_object_that_is_too_large_is_not_read(work: Path) -> None:
             reader.content(blob, 999)
         assert reader.content(blob, 1000) == (blob, "blob", b"x" * 1000)
         assert reader.read("9" * 40) is None
+
+
+def test_a_config_that_says_nothing_of_hashes_means_sha1(tmp_path: Path) -> None:
+    assert configured_object_format(str(tmp_path)) == "sha1"
+    for text, expected in (
+        ("[core]\n\tobjectformat = sha256\n", "sha1"),
+        ("[Extensions]\n\tObjectFormat=SHA256\n", "sha256"),
+        ("[extensions]\n\tobjectformat = sha1\n", "sha1"),
+    ):
+        (tmp_path / "config").write_text(text)
+        assert configured_object_format(str(tmp_path)) == expected
+
+
+def test_a_reader_may_be_shared(work: Path) -> None:
+    repo = Repository.open(str(work), os.environ)
+    with repo.objects() as reader:
+        assert repo.resolve_commit("HEAD", reader) == reader.head() == git(work, "rev-parse", "HEAD")
 
 
 def test_git_failures_carry_the_reason_of_git(work: Path) -> None:

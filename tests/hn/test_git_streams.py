@@ -394,6 +394,20 @@ def test_a_bad_commit_deep_in_a_long_stream_is_found(work: Path, maker: Maker) -
     refuse(work, "invalid memory signature")
 
 
+def test_messages_of_any_length_cost_only_the_bulk(
+    work: Path, maker: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where listing commits in one go would print too much, each is read by its id."""
+    from ai_kb.hn import verification
+
+    maker.bulk(60)
+    monkeypatch.setattr(verification, "_BULK_BYTES", 0)
+    assert len(gather(work).memories) == 60
+    monkeypatch.setattr(verification, "_BULK_BYTES", 4096)
+    monkeypatch.setattr(verification, "_BULK", 7)
+    assert len(gather(work).memories) == 60
+
+
 def test_grafts_and_replacements_are_not_followed(work: Path, maker: Maker) -> None:
     """A ``.git`` from somewhere else may pretend another history: what commits themselves say counts."""
     maker.bulk(40)
