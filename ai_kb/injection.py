@@ -129,6 +129,8 @@ def learnings_for_start(call: CallLike, topic: str, spec: str, room: int) -> lis
 def waiting_line(call: CallLike) -> str:
     """One line when records of the repository's store wait for a person's word, else ``""``."""
     where = where_of(call, BALANCED)
+    if not store_paths.may_hold_memory(where.workspace):
+        return ""
     try:
         with _Stores(where) as opened:
             count = opened.waiting()

@@ -23,3 +23,44 @@ def home_path(env: Mapping[str, str], workspace: str | None = None) -> str:
     if base is None:
         base = os.path.join(environment.xdg(env, "XDG_DATA_HOME", workspace), "ai-kb")
     return os.path.join(base, HOME_NAME)
+
+
+MEMORY_REFS = "refs/hn/memory/"
+_PACKED_LIMIT = 64 << 20
+
+
+def may_hold_memory(workspace: str) -> bool:
+    """Whether the repository around ``workspace`` can have refs of signed memory, without a process.
+
+    True where that cannot be told (another ref format); False spares a hook the repository's store.
+    """
+    from agent_memory.workspace import repository_of
+
+    found = repository_of(workspace)
+    if found is None:
+        return False
+    common = _common_dir(found[1])
+    if os.path.isdir(os.path.join(common, "reftable")) or _has_entries(os.path.join(common, MEMORY_REFS)):
+        return True
+    try:
+        with open(os.path.join(common, "packed-refs"), "rb") as file:
+            data = file.read(_PACKED_LIMIT + 1)
+    except OSError:
+        return False
+    return len(data) > _PACKED_LIMIT or b" " + MEMORY_REFS.encode() in data
+
+
+def _common_dir(git_dir: str) -> str:
+    """Where a linked worktree's refs are."""
+    try:
+        with open(os.path.join(git_dir, "commondir"), "rb") as file:
+            return os.path.normpath(os.path.join(git_dir, os.fsdecode(file.read(4096).strip())))
+    except OSError:
+        return git_dir
+
+
+def _has_entries(directory: str) -> bool:
+    try:
+        return bool(os.listdir(directory))
+    except OSError:
+        return False

@@ -158,8 +158,8 @@ def _render(call: Call, source: str, since: Start | None) -> StartContext:
         call.env,
         now=call.now,
         learnings=_learnings(call),
-        warnings=_warnings(call, since),
-        notices=_notices(call) if since is None else (),
+        warnings=lambda: _warnings(call, since),
+        notices=lambda: _notices(call),
         since=since,
     )
 

@@ -29,7 +29,7 @@ def start(
     session: str = SESSION,
     *,
     learnings: Callable[[str, str, int], list[str]] | None = None,
-    warnings: tuple[str, ...] = (),
+    warnings: Callable[[], list[str]] | None = None,
     **env: str,
 ) -> str:
     """The text of a session start of a workspace in the test's environment."""
@@ -96,7 +96,7 @@ class TestOrder:
         assert "elsewhere" not in text
 
     def test_puts_warnings_below_workspace_and_topic(self, repository: Path) -> None:
-        lines = start(repository, warnings=("Warning: two errors",)).split("\n")
+        lines = start(repository, warnings=lambda: ["Warning: two errors"]).split("\n")
         assert lines[3] == "Warning: two errors"
 
 
