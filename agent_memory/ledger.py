@@ -33,6 +33,8 @@ MESSAGE_LIMIT = 600
 LOCK_TIMEOUT = 2.0
 
 # Kinds that are news, not trouble: they never make harvest refuse.
+# Failures of what injects, not of what records: shown like others, but nothing is missing from a worklog.
+INJECTION = frozenset({"hook", "recall"})
 _NOTICES = frozenset({"repaired", "dropped", "deferred"})
 
 
@@ -81,12 +83,14 @@ def entries(directory: str) -> list[Entry]:
     return jsonl.read(os.path.join(directory, FILE))
 
 
-def open_errors(directory: str, session_key: str | None = None) -> list[Entry]:
-    """Entries that nobody has resolved; with ``session_key`` only those of that session and of none."""
+def open_errors(directory: str, session_key: str | None = None, *, recording: bool = False) -> list[Entry]:
+    """Entries that nobody has resolved; with ``session_key`` only those of that session and of none;
+    with ``recording`` without those about injection, which no harvest has to refuse for."""
     return [
         entry
         for entry in entries(directory)
         if not entry.get("resolved")
+        and not (recording and entry.get("kind") in INJECTION)
         and (session_key is None or entry.get("session_key", session_key) == session_key)
     ]
 

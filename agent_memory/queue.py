@@ -132,7 +132,8 @@ def state(spec_dir: str, key: str | None = None) -> FlushResult:
 
 
 def _ledger_lines(spec_dir: str, key: str | None) -> list[str]:
-    return [f"{entry.get('kind')}: {entry.get('message')}" for entry in ledger.open_errors(spec_dir, key)]
+    found = ledger.open_errors(spec_dir, key, recording=True)
+    return [f"{entry.get('kind')}: {entry.get('message')}" for entry in found]
 
 
 def unreadable(key: str, name: str, error: Exception) -> str:

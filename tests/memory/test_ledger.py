@@ -150,3 +150,10 @@ def test_old_entries_go_but_not_an_event_nobody_looked_at(directory: str) -> Non
     ledger.add(directory, "hook", "new", now=1000.0)
     ledger.forget_older_than(directory, 500.0, 1200.0)
     assert messages(directory) == ["old event", "new"]
+
+
+def test_errors_of_injection_are_open_but_none_of_recording(tmp_path: Path) -> None:
+    for kind in ("hook", "recall", "refused"):
+        ledger.add(str(tmp_path), kind, "x")
+    assert [e["kind"] for e in ledger.open_errors(str(tmp_path))] == ["hook", "recall", "refused"]
+    assert [e["kind"] for e in ledger.open_errors(str(tmp_path), recording=True)] == ["refused"]
