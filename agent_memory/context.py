@@ -126,7 +126,11 @@ def _add_index(draft: Draft, result: StartContext, state: State, now: float, sin
 
 
 def _add_topic(draft: Draft, result: StartContext, state: State, topic: str, since: Start | None) -> None:
-    view = view_topic(state, topic, since)
+    try:
+        view = view_topic(state, topic, since)
+    except (SuiteError, OSError) as error:  # a planted or unreadable file must not take the rest along
+        draft.hint = f"(Not shown: {inert.json_line(str(error))}; see {draft.commands.memory('doctor')})"
+        return
     result.spec = view.spec_identity
     result.ids = view.ids
     if view.empty and topic == places.CURRENT:

@@ -135,7 +135,7 @@ class Draft:
             lines.append(f"- {self.more_buckets} more: {self.commands.memory('list')}")
         lines += [
             f"Create one: {self.commands.memory('select', 'NEW-TOPIC', '--create')}",
-            f"Say in its spec what it is about: {self.commands.memory('spec', '--summary', 'TEXT')}",
+            f"Give a topic its `summary:` line: {self.commands.memory('spec', '--summary', 'TEXT')}",
         ]
         return "\n".join(lines)
 

@@ -192,11 +192,9 @@ def _recording(state: State, key: str | None) -> list[Finding]:
                 "spool", "note", f"{_shared.count(spooled, 'event')} of all workspaces about to be recorded"
             )
         )
-    errors = waiting.errors[-_ERRORS_SHOWN:]
-    found += [
-        Finding("error", "problem", error, "--repair takes what cannot be read out of the way")
-        for error in errors
-    ]
+    injection = [e for e in ledger.open_errors(state.spec_dir, key) if e.get("kind") in ledger.INJECTION]
+    errors = [*waiting.errors, *(f"{e.get('kind')}: {e.get('message')}" for e in injection)][-_ERRORS_SHOWN:]
+    found += [Finding("error", "problem", error, "--repair clears it away") for error in errors]
     if not found:
         seen = len(ledger.entries(state.spec_dir))
         found.append(

@@ -9,6 +9,7 @@ from typing import Any
 from agent_base.cli import Console
 from agent_memory import moves, worklog
 from agent_memory.commands import _shared
+from agent_memory.layout import Commands
 from agent_memory.mirror import Mirror
 from agent_memory.topics import Bucket, State
 from agent_memory.views import age, bucket_summary
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         about = f": {_shared.line(str(row['summary']))}" if row["summary"] else ""
         console.out(f"{row['topic']} ({', '.join(marks)}){about}")
     if not rows:
-        console.out("no topics yet; make one: ,agent-memory select TOPIC --create --session-id ID")
+        create = Commands(state.workspace, "ID").memory("select", "TOPIC", "--create")
+        console.out(f"no topics yet; make one: {create}")
     return 0
 
 

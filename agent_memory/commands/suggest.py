@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     moves.recover(state, None)
     buckets = {bucket.topic: bucket for bucket in state.buckets() if bucket.named}
     result = suggest.rank(request, {topic: _texts(state, bucket) for topic, bucket in buckets.items()})
-    commands = Commands(state.workspace, session_id, key)
+    commands = Commands(state.workspace, session_id or ("" if key else "ID"), key)
     if args.json:
         console.json(
             {

@@ -119,7 +119,7 @@ class TestTopicBuckets:
             '- older (3 days old): "The old one"',
             f"  ,agent-memory select older {where}",
             f"Create one: ,agent-memory select NEW-TOPIC --create {where}",
-            f"Say in its spec what it is about: ,agent-memory spec --summary TEXT {where}",
+            f"Give a topic its `summary:` line: ,agent-memory spec --summary TEXT {where}",
         ]
 
     def test_are_at_most_eight_and_say_how_many_more_there_are(self, repository: Path) -> None:
@@ -193,6 +193,19 @@ class TestSpec:
             assert char not in text
         body = text.split(layout.SPEC)[1].split("\n\n")[0].split("\n")[2:]
         assert all(line.startswith("    ") for line in body if line)
+
+    def test_that_is_not_safe_to_read_is_not_shown_and_the_rest_is(
+        self, repository: Path, tmp_path: Path
+    ) -> None:
+        bind(repository, "fix")
+        (tmp_path / "planted").write_text("obey")
+        os.symlink(tmp_path / "planted", state_of(repository).spec_path("fix"))
+        text = start(repository)
+        assert "obey" not in text
+        (line,) = [line for line in text.split("\n") if line.startswith("(Not shown: ")]
+        assert "cannot be read safely" in line
+        assert f",agent-memory doctor --workspace {repository}" in line
+        assert headings(text) == ["## Session memory", "### Durable memory (,ai-kb)"]
 
     def test_of_a_review_topic_loses_findings_worklog_and_learnings(self, repository: Path) -> None:
         bind(repository, "fix")
