@@ -49,6 +49,7 @@ class Index:
         policy_digest: of the policy there.
         context: number of the query commit in the file.
         trusted: (actors, kinds) of its memory section; None where there is none.
+        gone: numbers of the records that a fresh look found without anchor or evidence.
         note: why the index is in memory only; empty when it is not.
     """
 
@@ -75,7 +76,7 @@ class Index:
         self.path = path
         self.context = context.id
         self._own_reader = own_reader
-        self._gone: set[int] = set()
+        self.gone: set[int] = set()
 
     def __enter__(self) -> Index:
         return self
@@ -179,7 +180,7 @@ class Index:
             out &= self.any_of(bits.KIND, kinds)
         if actors:
             out &= self.any_of(bits.ACTOR, actors)
-        return out & ~bits.union(self._gone) if self._gone else out
+        return out & ~bits.union(self.gone) if self.gone else out
 
     def trust_of(self, actor: str, kind: str) -> str:
         """Trust class of one actor and kind under the policy of the query commit."""
@@ -206,7 +207,7 @@ class Index:
         From then on ``gate`` of this index leaves them out.
         """
         gone = vanished(self.reader, records)
-        self._gone |= gone
+        self.gone |= gone
         return gone
 
     def judged(self, numbers: Iterable[int], *, recheck: bool = True) -> list[Judged]:
