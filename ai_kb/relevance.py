@@ -11,7 +11,7 @@ Judging trust and lifecycle is the caller's part (``Source``). Standard library 
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, log
 
 from ai_kb.relevance_features import FEATURES, describe
 from ai_kb.relevance_prompt import read_prompt
@@ -24,12 +24,29 @@ if TYPE_CHECKING:
     from ai_kb.search import Source
 
 SHOWN = 3
-THRESHOLD = 0.45  # of the best one
-FURTHER_THRESHOLD = 0.5  # of those shown after it
+SHORTEST = 12  # characters; shorter prompts select nothing
+THRESHOLD = 0.34  # of the best one
+FURTHER_THRESHOLD = 0.4  # of those shown after it
+
+# The more there is to choose from, the more chance offers: taken from the log-odds for each e-fold of
+# records beyond the size of the store that the weights were fitted on.
+CROWD = 0.3
+FITTED_RECORDS = 400
 
 # Printed by scripts/fit_relevance.
-BIAS = 0.0
-WEIGHTS: dict[str, float] = {}
+BIAS = -5.862
+WEIGHTS = {
+    "bm25": 1.042,
+    "prompt_covered": 1.463,
+    "title_covered": 7.315,
+    "related_covered": 12.195,
+    "tool_differs": -1.110,
+    "lead": 3.752,
+    "above_background": 0.950,
+    "turn": 0.511,
+    "asking": -4.101,
+    "changing": -1.599,
+}
 
 
 class Selected:
@@ -43,20 +60,35 @@ class Selected:
         self.score = score
 
 
-def probability(features: Sequence[float]) -> float:
-    """Probability that a capsule with these features (in the order of FEATURES) is wanted."""
+def probability(features: Sequence[float], records: int = 0) -> float:
+    """Probability that a capsule is wanted.
+
+    Args:
+        features: in the order of ``FEATURES``.
+        records: how many the collection has.
+    """
     total = BIAS + sum(WEIGHTS[name] * value for name, value in zip(FEATURES, features, strict=True))
+    if records > FITTED_RECORDS:
+        total -= CROWD * log(records / FITTED_RECORDS)
     return 1 / (1 + exp(-total))
 
 
-def select_relevant(prompt: str, sources: Sequence[Source], *, limit: int = SHOWN) -> list[Selected]:
+def select_relevant(
+    prompt: str, sources: Sequence[Source], *, limit: int = SHOWN, prose: bool = False
+) -> list[Selected]:
     """The records worth showing beside ``prompt``, best first, at most ``limit``; mostly none.
 
-    Hook memory, "Per-turn recall". Never fails, whatever the prompt holds.
+    Hook memory, "Runtime recall wiring". Whatever the prompt holds, it does not fail.
+
+    Args:
+        prose: every line was written by hand (the spec of a topic): none is taken for a paste.
     """
+    if len(prompt.strip()) < SHORTEST:
+        return []
+    collection = Collection(sources)
     judged = [
-        Selected(candidate.source, candidate.number, probability(candidate.features))
-        for candidate in describe(read_prompt(prompt), Collection(sources))
+        Selected(candidate.source, candidate.number, probability(candidate.features, collection.records))
+        for candidate in describe(read_prompt(prompt, prose=prose), collection)
     ]
     judged.sort(key=lambda selected: -selected.score)
     shown = judged[:limit]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import log, log1p
 
 from ai_kb.relevance_lists import TOOLS
-from ai_kb.relevance_words import RELATED_WEIGHT, is_function_word, prior, rarity, related
+from ai_kb.relevance_words import RELATED_WEIGHT, is_function_word, is_listed, prior, rarity, related
 from ai_kb.search import MAX_LOOKED_UP
 
 TYPE_CHECKING = False
@@ -28,31 +28,25 @@ FEATURES = (
     "bm25",  # ln(1 + BM25), words that stand for one another included
     "prompt_covered",  # share of what the prompt is about that the capsule holds
     "title_covered",  # share of what the title says that the prompt holds
-    "strongest",  # rarity of the rarest shared token that is no tool and no topic
-    "phrase",  # ln(1 + rarity of tokens that stand side by side in both)
-    "topics",  # shared topics, at most 2
-    "tool_differs",  # the prompt names tools, the capsule others
     "related_covered",  # share of what the prompt is about that only related words cover
+    "tool_differs",  # 1: the prompt names tools, the capsule others
     "lead",  # ln of BM25 over that of the best other candidate
-    "aspects",  # ln(1 + shared telling tokens that are no tool and no topic)
     "above_background",  # ln of BM25 over that of candidates further down
-    "trouble",  # words of trouble in the prompt, at most 4
-    "turn",  # the prompt has a word such as "but"
-    "asking",  # it begins as a question, or as an errand that ends in text
-    "changing",  # it begins as an errand that changes something
-    "tokens",  # ln(1 + distinct tokens of the prompt)
-    "mass",  # ln(1 + rarity of the prompt's rarest tokens)
-    "pasted",  # it has several lines
+    "turn",  # 1: the prompt has a word such as "but"
+    "asking",  # 1: it is a question, or an errand that ends in text
+    "changing",  # 1: it is an errand that changes something
 )
 
 _FEWEST_SHARED = 2  # distinct tokens; one word in common is chance
 _CONSIDERED = 12  # candidates that are described, best BM25 first
 _BACKGROUND = slice(3, 8)  # ranks whose mean BM25 is what chance gives
+_TITLE_PRIOR = 8.0  # rarity that every title is taken to hold besides: a short one is no proof
+_CHANCE = 0.25  # BM25 of candidates further down, as a share of what the prompt is about
 _MASS_TOKENS = 12  # the rarest tokens of a prompt are what it is about
 _FULL_WEIGHT = 0.6  # tokens from lines that count fully, parts and pairs included
 _RELATED_LOOKED_UP = 90
 _RELATED_GAIN = 0.5  # of a related word in BM25
-_BODY_COVERS, _TOPIC_COVERS = 0.8, 0.8
+_BODY_COVERS = 0.8  # what a related word outside the title counts
 _MAX_JOINED = 60
 _MAX_MISSPELT = 4
 _SHORTEST_MISSPELT = 5
@@ -70,9 +64,11 @@ class Query:
         gain: what ``bm25`` adds up: ``value`` and the values of related words, lessened.
         mass: what the prompt is about: the values of its rarest tokens, unknown ones included.
         frequency: token → records that hold it.
+        tools: well-known tools that the prompt names, and names that may stand for them; none when it
+            names none.
     """
 
-    __slots__ = ("_records", "frequency", "gain", "mass", "prompt", "related", "value")
+    __slots__ = ("_records", "frequency", "gain", "mass", "prompt", "related", "tools", "value")
 
     def __init__(self, prompt: Prompt, collection: Collection) -> None:
         self.prompt = prompt
@@ -103,6 +99,9 @@ class Query:
                 self.related[token] = known
             for other, value in known.items():
                 self.gain[other] = max(self.gain.get(other, 0.0), _RELATED_GAIN * value)
+        self.tools = {t for t, weight in prompt.weights.items() if weight >= _FULL_WEIGHT and t in TOOLS}
+        if self.tools:
+            self.tools.update(o for others in standing_for.values() for o in others if o in TOOLS)
 
     def rarity(self, token: str) -> float:
         """Inverse document frequency of any token in this collection, bounded."""
@@ -156,7 +155,7 @@ def _misspelt(
         and len(token) >= _SHORTEST_MISSPELT
         and token.isascii()
         and token.isalpha()
-        and prior(token) == prior("")
+        and not is_listed(token)
     ]
     found: dict[str, float] = {}
     for token in unknown[:_MAX_MISSPELT]:
@@ -206,18 +205,14 @@ def describe(prompt: Prompt, collection: Collection) -> list[Candidate]:
         return []
     best = scored[0][0]
     second = scored[1][0] if len(scored) > 1 else 0.0
+    # Where few records share a word, what a store of some hundred would share by chance stands in.
     others = [score for score, _, _ in scored[_BACKGROUND]]
-    background = sum(others) / len(others) if others else 0.0
+    places = _BACKGROUND.stop - _BACKGROUND.start
+    chance = _CHANCE * query.mass
+    background = (sum(others) + chance * (places - len(others))) / places
+    second = max(second, chance)
     signs = prompt.signs
-    about_prompt = (
-        float(signs.trouble),
-        float(signs.turn),
-        float(signs.asking),
-        float(signs.changing),
-        log1p(len(prompt.weights)),
-        log1p(query.mass),
-        float(signs.pasted),
-    )
+    about_prompt = (float(signs.turn), float(signs.asking), float(signs.changing))
     return [
         Candidate(
             source.name,
@@ -226,7 +221,6 @@ def describe(prompt: Prompt, collection: Collection) -> list[Candidate]:
                 log1p(score),
                 *_shared(query, document),
                 log((score + 2) / ((best if place else second) + 2)),
-                *_aspects(query, document),
                 log((score + 2) / (background + 2)),
                 *about_prompt,
             ),
@@ -236,12 +230,12 @@ def describe(prompt: Prompt, collection: Collection) -> list[Candidate]:
     ]
 
 
-def _shared(query: Query, document: Document) -> tuple[float, float, float, float, float, float]:
-    """Features 2 to 7: what the prompt and one document share."""
+def _shared(query: Query, document: Document) -> tuple[float, float, float, float]:
+    """Features 2 to 5: what the prompt and one document share."""
     value = query.value
-    title, body, topics = set(document.title), set(document.body), set(document.topics)
-    shared = {token for token in value if token in title or token in body or token in topics}
-    covered = sum(value[token] for token in shared) / query.mass
+    title = set(document.title)
+    everything = title.union(document.body, document.topics)
+    covered = sum(value[token] for token in everything if token in value)
     title_mass = title_shared = 0.0
     for token in title:
         if not is_function_word(token):
@@ -249,55 +243,14 @@ def _shared(query: Query, document: Document) -> tuple[float, float, float, floa
             title_mass += telling
             if token in value:
                 title_shared += telling
-    specific = [value[token] for token in shared if token not in TOOLS]
     by_related = 0.0
     for token, others in query.related.items():
-        if token not in shared:
-            by_related += max(
-                (
-                    v * (1.0 if other in title else _BODY_COVERS)
-                    for other, v in others.items()
-                    if other in title or other in body or other in topics
-                ),
-                default=0.0,
-            )
-    tools = {token for token, weight in query.prompt.weights.items() if weight >= _FULL_WEIGHT and token in TOOLS}
-    named = set(tools)
-    for token, others in query.related.items():
-        named.update(other for other in others if other in TOOLS)
-    here = title | body | topics
-    there = here & TOOLS
-    agrees = bool(named & there)
+        if token not in everything:
+            found = (v if o in title else _BODY_COVERS * v for o, v in others.items() if o in everything)
+            by_related += max(found, default=0.0)
     return (
-        covered,
-        title_shared / title_mass if title_mass else 0.0,
-        max(specific, default=0.0),
-        log1p(_phrases(query, document)),
-        float(min(2, sum(1 for token in topics if token in value))),
-        float(bool(tools and there and not agrees)),
+        covered / query.mass,
+        title_shared / (title_mass + _TITLE_PRIOR),
         by_related / query.mass,
+        float(bool(query.tools) and not everything.isdisjoint(TOOLS) and everything.isdisjoint(query.tools)),
     )
-
-
-def _aspects(query: Query, document: Document) -> tuple[float]:
-    value = query.value
-    n = sum(1 for token in {*document.title, *document.body, *document.topics} if value.get(token, 0.0) > 2.2 and token not in TOOLS)
-    return (log1p(n),)
-
-
-def _phrases(query: Query, document: Document) -> float:
-    """Values of the pairs that stand side by side in both, each by its lighter half."""
-    neighbours, value = query.prompt.neighbours, query.value
-    total = 0.0
-    seen: set[tuple[str, str]] = set()
-    for tokens in (document.title, document.body):
-        before = ""
-        for token in tokens:
-            if is_function_word(token):
-                continue
-            pair = (before, token)
-            before = token
-            if pair in neighbours and pair not in seen and pair[0] in value and token in value:
-                seen.add(pair)
-                total += min(value[pair[0]], value[token])
-    return total

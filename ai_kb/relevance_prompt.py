@@ -41,21 +41,17 @@ class Signs:
     """What kind of prompt it is.
 
     Attributes:
-        trouble: distinct words of trouble, at most 4.
         turn: it has a word such as *but*, *although*, *since*.
         asking: it begins as a question, or as an errand that ends in text.
         changing: it begins as an errand that changes something.
-        pasted: it has several lines.
     """
 
-    __slots__ = ("asking", "changing", "pasted", "trouble", "turn")
+    __slots__ = ("asking", "changing", "turn")
 
-    def __init__(self, trouble: int, turn: bool, asking: bool, changing: bool, pasted: bool) -> None:
-        self.trouble = trouble
+    def __init__(self, turn: bool, asking: bool, changing: bool) -> None:
         self.turn = turn
         self.asking = asking
         self.changing = changing
-        self.pasted = pasted
 
 
 class Prompt:
@@ -75,8 +71,12 @@ class Prompt:
         self.signs = signs
 
 
-def read_prompt(text: str) -> Prompt:
-    """``text`` as a query; never fails, whatever it holds."""
+def read_prompt(text: str, *, prose: bool = False) -> Prompt:
+    """``text`` as a query; never fails, whatever it holds.
+
+    Args:
+        prose: no line is taken for a paste.
+    """
     if len(text) > MAX_READ:
         text = text[: MAX_READ * 2 // 3] + "\n" + text[-MAX_READ // 3 :]
     weights: dict[str, float] = {}
@@ -84,7 +84,7 @@ def read_prompt(text: str) -> Prompt:
     words: set[str] = set()
     opening = ""
     left = MAX_TOKENS
-    for weight, line in _weighted_lines(text):
+    for weight, line in _weighted_lines(text, prose):
         tokens = scan(line)[:left]
         left -= len(tokens)
         if weight >= _ERROR:
@@ -103,14 +103,7 @@ def read_prompt(text: str) -> Prompt:
                 weights[token] = counts
         if left <= 0:
             break
-    return Prompt(weights, neighbours, _signs(words, opening, "\n" in text.strip()))
-
-
-def _signs(words: set[str], opening: str, pasted: bool) -> Signs:
-    # "can't" and its like are read as two tokens, the second of which is "t".
-    trouble = len(words & lists.TROUBLE) + ("t" in words)
-    asking, changing = _errand(opening)
-    return Signs(min(trouble, 4), not words.isdisjoint(lists.TURNS), asking, changing, pasted)
+    return Prompt(weights, neighbours, Signs(not words.isdisjoint(lists.TURNS), *_errand(opening)))
 
 
 def _errand(line: str) -> tuple[bool, bool]:
@@ -154,11 +147,11 @@ _FILLERS = frozenset("to you please just also like us".split())
 _MAX_ERRAND = 400
 
 
-def _weighted_lines(text: str) -> list[tuple[float, str]]:
+def _weighted_lines(text: str, all_prose: bool) -> list[tuple[float, str]]:
     """Lines with their weight, the ones that count most first where not all can be read."""
     lines = text.split("\n")
     filled = [number for number, line in enumerate(lines) if line.strip()]
-    if len(filled) < _PASTE_LINES:
+    if all_prose or len(filled) < _PASTE_LINES:
         return [(_PROSE, _bounded(lines[number])) for number in filled]
     prose = _ends(filled) | _ends(filled[::-1])
     seen: set[str] = set()

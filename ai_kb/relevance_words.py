@@ -59,6 +59,11 @@ def related(token: str) -> list[str]:
     return RELATED.get(token, "").split()
 
 
+def is_listed(token: str) -> bool:
+    """Whether ``token`` is in one of the lists of words."""
+    return token in FUNCTION or token in COMMON or token in TECHNICAL or token in TOOLS
+
+
 def is_function_word(token: str) -> bool:
     """Whether ``token`` carries grammar only, or is a single ASCII letter or digit."""
     return token in FUNCTION or (len(token) == 1 and token.isascii())
