@@ -98,7 +98,10 @@ trusted() {
 	esac
 	for place in "$here" "${CLAUDE_PROJECT_DIR-}" "${CURSOR_PROJECT_DIR-}" "${COPILOT_PROJECT_DIR-}" \
 		"${GEMINI_PROJECT_DIR-}"; do
-		[ -n "$place" ] && [ "$place" != / ] && find_base "$place" || continue
+		case $place in
+		'' | /) continue ;;
+		esac
+		find_base "$place" || continue
 		case $physical/ in
 		"$base"/*) return 1 ;;
 		esac
@@ -116,8 +119,9 @@ fi
 
 spool=$root/.spool-v1
 [ -d "$spool" ] || mkdir -p -- "$spool" 2>/dev/null || give_up "the spool $spool cannot be made"
-[ ! -L "$spool" ] && cd -P -- "$spool" 2>/dev/null && [ -O . ] && [ -O .. ] && [ -w . ] ||
+if [ -L "$spool" ] || ! cd -P -- "$spool" 2>/dev/null || [ ! -O . ] || [ ! -O .. ] || [ ! -w . ]; then
 	give_up "the spool $spool is not this user's own directory"
+fi
 
 # Claim a name that nobody has: the temporary file is created, never opened, and an event of that name
 # may still wait from an earlier process of this number.
@@ -132,14 +136,16 @@ while :; do
 	[ $n -lt 100 ] || give_up "no event can be written to $PWD"
 done
 
-{
+if {
 	printf 'agent-spool-1\000%s\000%s\000%s\000%s\000%s\000%s\000' "$harness" "$event" "$here" \
 		"${CLAUDE_PROJECT_DIR-}" "${COPILOT_AGENT_SESSION_ID-}" "${AGENT_MEMORY_SPEC_ROOT-}" &&
 		cat
-} 2>/dev/null >|"$part" && mv -f -- "$part" "$name.event" 2>/dev/null || {
+} 2>/dev/null >|"$part" && mv -f -- "$part" "$name.event" 2>/dev/null; then
+	: # from here on it survives
+else
 	rm -f -- "$part" 2>/dev/null
 	give_up "the event could not be written to $PWD: is the disk full?"
-}
+fi
 
 python=$AGENT_PYTHON
 if [ -z "$python" ]; then
