@@ -114,9 +114,19 @@ const guarded = (handler) => async (...given) => {
 export const AgentHookSuite = async ({ directory, worktree } = {}) => {
   const cwd = directory || worktree || process.cwd()
   const failedCalls = new Set()
+  const afterCompaction = new Map() // session → promise of the context that is due since a compaction
   forgetOldNotes()
 
   const record = (payload, sessionID) => run(TOOL, { ...payload, cwd, parentID: readNote(sessionID).parent }, TOOL_MS)
+
+  const start = async (id, source) =>
+    context(await run(START, { hook_event_name: "SessionStart", session_id: id, source, cwd }, START_MS))
+
+  const startDue = (id, source) => {
+    if (source !== "compact") return start(id, source)
+    if (!afterCompaction.has(id)) afterCompaction.set(id, start(id, source))
+    return afterCompaction.get(id)
+  }
 
   return {
     event: guarded(async ({ event }) => {
@@ -125,6 +135,7 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
         const parent = properties.info?.parentID
         if (parent) writeNote(properties.info.id, { parent })
       } else if (event?.type === "session.compacted") {
+        afterCompaction.delete(properties.sessionID)
         writeNote(properties.sessionID, { due: "compact" })
       } else if (event?.type === "session.deleted") {
         fs.rmSync(noteFile(properties.info?.id ?? properties.sessionID), { force: true })
@@ -145,18 +156,25 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
       if (note.parent) return // a sub-agent's prompt is not the user's
       const source = note.due ?? (note.started ? "" : "startup")
       const asked = { hook: "chat.message", input, output: { message: output.message, parts: [...output.parts] }, cwd }
-      const started = source
-        ? run(START, { hook_event_name: "SessionStart", session_id: id, source, cwd }, START_MS)
-        : Promise.resolve("")
-      // After compaction the start forgets what was recalled, so the recall waits for it.
-      const recall = source ? started.then(() => run(PROMPT, asked, PROMPT_MS)) : run(PROMPT, asked, PROMPT_MS)
-      const texts = [context(await started), context(await recall)]
+      // The recall waits for the start: after a compaction that forgets what was recalled before.
+      const texts = source ? [await startDue(id, source)] : []
+      texts.push(context(await run(PROMPT, asked, PROMPT_MS)))
       for (const text of texts) {
         if (!text) continue
-        const part = { id: partAfter(output.parts), sessionID: id, messageID, type: "text", text, synthetic: true }
-        output.parts.push(part)
+        output.parts.push({ id: partAfter(output.parts), sessionID: id, messageID, type: "text", text, synthetic: true })
       }
       if (source) writeNote(id, { started: true, due: undefined })
+      afterCompaction.delete(id)
+    }),
+
+    // A compaction within a turn: the model goes on without a new prompt, so until there is one its context
+    // stands in the system prompt (which is not kept).
+    "experimental.chat.system.transform": guarded(async (input, output) => {
+      const id = input?.sessionID
+      const note = readNote(id)
+      if (!id || !Array.isArray(output?.system) || note.due !== "compact" || note.parent) return
+      const text = await startDue(id, "compact")
+      if (text) output.system.push(text)
     }),
 
     "tool.execute.after": guarded(async (input, output) => {

@@ -36,7 +36,10 @@ CORPUS: dict[str, tuple[str, bytes]] = {
     "an empty object": (CLAUDE, b"{}\n"),
     "an odd empty object": (CLAUDE, b"{ \n }"),
     "comments": (CLAUDE, b'// mine\n{\n  // yes\n  "model": "opus", // best\n}\n'),
-    "other hooks on the same events": (CLAUDE, pretty({"hooks": {"SessionStart": [FOREIGN], "PostToolUse": [FOREIGN]}})),
+    "other hooks on the same events": (
+        CLAUDE,
+        pretty({"hooks": {"SessionStart": [FOREIGN], "PostToolUse": [FOREIGN]}}),
+    ),
     "other hooks": (CLAUDE, pretty({"hooks": {"Stop": [FOREIGN]}, "env": {"A": "b"}})),
     "empty hooks": (CLAUDE, b'{"hooks":{"SessionStart":[],"Stop":[]}}'),
     "a byte-order mark": (GEMINI, b'\xef\xbb\xbf{\n  "theme": "x"\n}\n'),
@@ -47,9 +50,13 @@ CORPUS: dict[str, tuple[str, bytes]] = {
     "Codex's own hooks": (CODEX, pretty({"hooks": {"SessionStart": [FOREIGN], "Stop": [FOREIGN]}})),
     "Codex's hooks in config.toml": (
         ".codex/config.toml",
-        b'model = "x" # best\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "x"\n\n# end\n',
+        b'model = "x" # best\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n'
+        b'type = "command"\ncommand = "x"\n\n# end\n',
     ),
-    "five megabytes": (CLAUDE, b'{\n  "p": [\n' + b",\n".join(b'    "%0200d"' % n for n in range(25_000)) + b"\n  ]\n}\n"),
+    "five megabytes": (
+        CLAUDE,
+        b'{\n  "p": [\n' + b",\n".join(b'    "%0200d"' % n for n in range(25_000)) + b"\n  ]\n}\n",
+    ),
 }  # fmt: skip
 
 
@@ -220,7 +227,11 @@ UNUSABLE: dict[str, tuple[str, bytes, str]] = {
     "an array": (CURSOR, b"[1]", "found an array"),
     "not UTF-8": (CODEX, b'{"a": "\xff"}', "byte 7 is not UTF-8"),
     "broken TOML": (".codex/config.toml", b"model = \n", "does not parse"),
-    "TOML hooks in another form": (".codex/config.toml", b"[hooks]\nStop = []\nSessionStart = []\n", "cannot be extended"),
+    "TOML hooks in another form": (
+        ".codex/config.toml",
+        b"[hooks]\nStop = []\nSessionStart = []\n",
+        "cannot be extended",
+    ),
 }  # fmt: skip
 
 

@@ -37,8 +37,12 @@ CORPUS: dict[str, bytes] = {
     "tabs": json.dumps({"model": "opus", "env": {"A": "b"}}, indent="\t").encode() + b"\n",
     "no line break at the end": b'{\n  "a": 1\n}',
     "three spaces, keys out of order": b'{\n   "z": 1,\n   "a": {\n      "y": 2,\n      "b": 3\n   }\n}\n',
-    "line comments": b'// mine\n{\n  // model\n  "model": "opus", // best\n  "x": 1 // last\n  // end\n}\n// bye\n',
-    "block comments": b'/* a */ {\n  /* b */ "model" /* c */ : /* d */ "opus" /* e */\n  /* f */\n} /* g */\n',
+    "line comments": (
+        b'// mine\n{\n  // model\n  "model": "opus", // best\n  "x": 1 // last\n  // end\n}\n// bye\n'
+    ),
+    "block comments": (
+        b'/* a */ {\n  /* b */ "model" /* c */ : /* d */ "opus" /* e */\n  /* f */\n} /* g */\n'
+    ),
     "trailing commas": b'{\n  "model": "opus",\n  "list": [\n    1,\n    2,\n  ],\n}\n',
     "a byte-order mark": b'\xef\xbb\xbf{\n  "model": "opus"\n}\n',
     "CRLF": b'{\r\n  "model": "opus",\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',

@@ -20,7 +20,10 @@ WANTED: dict[str, list[dict[str, Any]]] = {
     ],
     "PostToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": f"d.sh {MARK}"}]}],
 }
-FOREIGN = b'[[hooks.SessionStart]]\nmatcher = "x"\n[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = "other"\n'
+FOREIGN = (
+    b'[[hooks.SessionStart]]\nmatcher = "x"\n'
+    b'[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = "other"\n'
+)
 
 CORPUS: dict[str, bytes] = {
     "empty": b"",
