@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
-from agent_memory import queue, worklog
+from agent_memory import recorder, worklog
 from agent_memory.layout import Commands
 from ai_kb import corpus, seen, stores
 from ai_kb.commands import _common
@@ -98,8 +98,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest:
     """Flush, read the worklog, and run the detectors."""
-    topic, path = _worklog(args, place, console)
     pending, errors = _flush(args, place)
+    topic, path = _worklog(args, place, console)
     entries = worklog.read(path)
     known, recalled = _known(place, console)
     commands = Commands(place.workspace, place.session_id)
@@ -139,10 +139,11 @@ def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[
 
 
 def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]]:
-    """Record what is pending: of the session, or of all when none is named."""
-    if args.worklog or not place.state.exists():
+    """Record what waits in the spool and what is pending: of the session, or of all when none is named."""
+    if args.worklog:
         return 0, ()
-    result = queue.flush(place.state.spec_dir, place.session_key or None, timeout=10)
+    place.state.exists()
+    result = recorder.settle(place.state, place.session_key or None, timeout=10)
     return result.pending, result.errors
 
 
