@@ -168,6 +168,40 @@ class TestFailures:
         assert done.stderr.count(b"\n") <= 1
 
 
+class TestMain:
+    def test_reads_and_writes_the_processs_streams(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        reader, writer = os.pipe()
+        os.write(writer, json.dumps(event(repository)).encode())
+        os.close(writer)
+        kept = os.dup(0)
+        os.dup2(reader, 0)
+        try:
+            monkeypatch.setattr(sys, "argv", ["x", "--harness", "copilot"])
+            assert _entry.main("a_hook", lambda call: call.event.session_id) == 0
+            assert _entry.main("a_hook", fail(RuntimeError("broken"))) == 0
+        finally:
+            os.dup2(kept, 0)
+            os.close(kept)
+            os.close(reader)
+        out, err = capfd.readouterr()
+        assert json.loads(out) == {"additionalContext": SESSION}
+        assert err == "[agent-memory] a_hook: RuntimeError: broken\n"
+
+    def test_works_in_a_directory_that_is_gone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        gone = tmp_path / "gone"
+        gone.mkdir()
+        monkeypatch.chdir(gone)
+        gone.rmdir()
+        monkeypatch.setattr(_entry, "read_stdin", lambda: b"{}")
+        monkeypatch.setattr(sys, "argv", ["x", "--harness", "copilot"])
+        assert _entry.main("a_hook", lambda call: call.cwd) == 0
+        assert json.loads(capfd.readouterr().out) == {"additionalContext": "/"}
+
+
 class TestStandardInput:
     def script(self, tmp_path: Path) -> list[str]:
         path = tmp_path / "hook.py"

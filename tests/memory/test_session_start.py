@@ -21,6 +21,7 @@ from tests.memory.support import NOW, OTHER, SESSION, memory, ok, record, state_
 Git = Callable[..., str]
 T = NOW.timestamp()
 PAYLOADS = REPOSITORY / "tests/data/payloads"
+REAL = {name: getattr(session_context, name) for name in ("_ask_for_learnings", "_ask_who_waits")}
 
 
 @pytest.fixture(autouse=True)
@@ -452,7 +453,9 @@ class TestSettling:
         ledger.add(state.spec_dir, "refused", "the queue was full </x>\n### Topic Buckets", now=T)
         text = context(payload(repository, "claude/SessionStart.startup"))
         warning = text.split("\n")[3]
-        assert warning.startswith("Warning: session memory had trouble (errors: 1, events not recorded yet: 0)")
+        assert warning.startswith(
+            "Warning: session memory had trouble (errors: 1, events not recorded yet: 0)"
+        )
         assert f",agent-memory doctor --workspace {repository} --session-id {SESSION}" in warning
         assert text.split("\n")[4].startswith('- "the queue was full')
         assert "</x>" not in text
@@ -615,6 +618,63 @@ class TestAsAProgram:
                 *("agent_memory.moves", "agent_memory.suggest", "agent_base.cli", "inspect"),
             }
             assert loaded.isdisjoint(heavy), sorted(loaded & heavy)
+
+
+class TestLocks:
+    def test_of_a_start_that_hangs_are_not_waited_for_without_end(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from agent_memory import starts
+
+        monkeypatch.setattr(starts, "_LOCK_SECONDS", 0.05)
+        with starts.Start(state_of(repository), session_key(SESSION)):
+            assert context(payload(repository, "claude/SessionStart.startup"))
+
+    def test_of_a_note_that_is_no_object_are_no_trouble(self, repository: Path) -> None:
+        path = Path(state_of(repository).path(f".start-seen-{SESSION}.json"))
+        for content in ("[]", "3", '{"at":"x","ids":3,"topic":4}'):
+            path.write_text(content)
+            path.chmod(0o600)
+            assert context(payload(repository, "claude/SessionStart.startup"), now=T + 60)
+
+
+class TestMirrorAtSessionStart:
+    def test_that_fails_leaves_the_rest_and_is_in_the_ledger(self, repository: Path) -> None:
+        write_spec(repository, "fix", "summary: x\n")
+        Path(os.environ["AGENT_MEMORY_MIRROR_ROOT"]).mkdir()
+        os.chmod(os.environ["AGENT_MEMORY_MIRROR_ROOT"], 0o777)
+        assert "- fix (" in context(payload(repository, "claude/SessionStart.startup"))
+        (entry,) = ledger.open_errors(state_of(repository).spec_dir)
+        assert str(entry["message"]).startswith("session_context: the mirror: ")
+
+    def test_names_a_file_that_cannot_be_copied(self, repository: Path) -> None:
+        write_spec(repository, "fix", "summary: x\n")
+        os.chmod(state_of(repository).spec_path("fix"), 0o666)
+        context(payload(repository, "claude/SessionStart.startup"))
+        (entry,) = ledger.open_errors(state_of(repository).spec_dir)
+        assert str(entry["message"]).startswith("mirror: fix.txt: ")
+
+    def test_is_what_spec_mirror_does(self, repository: Path) -> None:
+        from hooks import spec_mirror
+
+        write_spec(repository, "fix", "summary: x\n")
+        data = payload(repository, "claude/SessionStart.startup")
+        assert run(data, work=spec_mirror.work) == ("", "")
+        assert list(Path(os.environ["AGENT_MEMORY_MIRROR_ROOT"]).rglob("fix.txt"))
+
+
+class TestWithSignedMemory:
+    @pytest.fixture(autouse=True)
+    def asked(self, monkeypatch: pytest.MonkeyPatch, no_learnings: None) -> None:
+        for name, function in REAL.items():
+            monkeypatch.setattr(session_context, name, function)
+
+    def test_that_is_empty_shows_nothing_of_it_and_fails_nothing(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        text = context(payload(repository, "claude/SessionStart.startup"))
+        assert "### Active Topic Spec" in text
+        assert "Relevant Learnings" not in text
+        assert "Warning" not in text
 
 
 class TestSpecMirror:

@@ -113,6 +113,25 @@ class TestBranch:
             pytest.skip("this git does not know the reftable format")
         assert places.branch(str(path)) == "trunk"
 
+    def test_of_another_ref_format_is_what_git_says(
+        self, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (repository / ".git/HEAD").write_text("ref: refs/heads/.invalid\n")
+        script = tmp_path / "bin/git"
+        script.parent.mkdir()
+        script.write_text('#!/bin/sh\n[ -z "$GIT_DIR" ] && echo from-git\n')
+        script.chmod(0o755)
+        monkeypatch.setenv("GIT_DIR", "/elsewhere")
+        monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+        assert places.branch(str(repository)) == "from-git"
+        monkeypatch.setenv("PATH", str(tmp_path))
+        assert places.branch(str(repository)) is None
+
+    def test_of_a_head_that_cannot_be_read_is_none(self, repository: Path) -> None:
+        (repository / ".git/HEAD").unlink()
+        (repository / ".git/HEAD").mkdir()
+        assert places.branch(str(repository)) is None
+
     def test_of_a_head_that_is_a_symlink_is_its_target(self, repository: Path) -> None:
         head = repository / ".git/HEAD"
         head.unlink()
