@@ -45,8 +45,17 @@ class RepositoryFacts:
 
     def prepare(self, memories: Iterable[VerifiedMemory], at_commit: str) -> None:
         """Look up what projecting ``memories`` at ``at_commit`` will ask."""
-        oids = {at_commit}
-        anchors: set[str] = set()
+        descending = self.prepare_objects(memories, at_commit)
+        if self._types[at_commit] == "commit":
+            self._look_up_ancestry({oid for oid in descending if self._types[oid] == "commit"}, at_commit)
+
+    def prepare_objects(self, memories: Iterable[VerifiedMemory], *others: str) -> set[str]:
+        """Look up the anchors, anchored paths and Git evidence of ``memories``, and the objects ``others``.
+
+        Returns the anchor commits that apply to their descendants.
+        """
+        oids = set(others)
+        descending: set[str] = set()
         paths: set[tuple[str, str]] = set()
         for memory in memories:
             record = memory.envelope.record
@@ -56,11 +65,10 @@ class RepositoryFacts:
                 oids.add(record.anchor.commit)
                 paths.update((record.anchor.commit, entry.path) for entry in record.anchor.paths)
                 if record.applicability.mode == "descendants":
-                    anchors.add(record.anchor.commit)
+                    descending.add(record.anchor.commit)
         self._look_up_types(oids)
-        if self._types[at_commit] == "commit":
-            self._look_up_ancestry({oid for oid in anchors if self._types[oid] == "commit"}, at_commit)
         self._look_up_paths({key for key in paths if self._types[key[0]] == "commit"})
+        return descending
 
     def prepare_ancestry(self, ancestors: set[str], descendant: str) -> None:
         """Look up which of ``ancestors``, all of them commits here, ``descendant`` descends from."""

@@ -18,6 +18,7 @@ import os
 
 from agent_base import gitproc
 from agent_base.gitproc import GitError
+from ai_kb.hn import unsettled
 from ai_kb.hn.display import quoted, shown
 from ai_kb.hn.errors import HnError, NotFound
 from ai_kb.hn.gitobjects import (
@@ -178,10 +179,16 @@ class Repository:
         return out
 
     def refs(self, *prefixes: str) -> dict[str, str]:
-        """Ref name to object id of every ref that is, or is below, one of ``prefixes``. One process."""
-        return gitproc.for_each_ref(
+        """Ref name to object id of every ref that is, or is below, one of ``prefixes``. One process.
+
+        Refs that a promotion was moving when it was interrupted are given as they were before
+        (``unsettled``).
+        """
+        found = gitproc.for_each_ref(
             self.where, prefixes, env=self.reading_env, hook=self.hook, deadline=self.deadline
         )
+        transactions = unsettled.pending(self.common_dir)
+        return unsettled.settle(self.common_dir, transactions, found) if transactions else found
 
     def objects(self) -> ObjectReader:
         """A reader over one ``git cat-file``; use it as a context manager."""
