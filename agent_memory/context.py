@@ -152,7 +152,11 @@ def _add_learnings(draft: Draft, result: StartContext, learnings: Learnings | No
 
 
 def topic_for_reading(state: State, session_id: str) -> tuple[str, str]:
-    """Topic that a session start shows, and where it came from. A sub-agent reads its own."""
+    """Topic that a session start shows, and where it came from. A sub-agent reads its own; a session
+    that has no id is nobody's, and follows the pointer where there is one."""
+    pointed = None if session_id else state.pointer()
+    if pointed is not None:
+        return pointed, topics.POINTED
     return state.topic_of_session(places.session_key(session_id))
 
 
@@ -161,6 +165,7 @@ def _heading(state: State, topic: str, source: str, *, new: bool) -> list[str]:
     on = f" on branch {inert.json_line(branch)}" if branch is not None else ""
     said = {
         topics.BINDING: f"{topic} (this session is bound to it)",
+        topics.POINTED: f"{topic} (the workspace points at it)",
         topics.SESSION: f"none yet{on}; until it is bound, this session's events go to {topic}",
         topics.CURRENT: f"{topic} (shared by the unbound sessions of this workspace{on})",
     }[source]

@@ -145,7 +145,8 @@ def _inject(call: Call, source: str, start: Start) -> str:
             learned=[*start.learned, *learned] if replayed else learned,
         )
 
-    call.attempt("the note of this start", note)
+    if context.text or replayed:  # what was switched off has not been shown
+        call.attempt("the note of this start", note)
     return context.text
 
 

@@ -401,6 +401,16 @@ class TestSizeBound:
         text.encode()
 
 
+class TestWithoutASessionId:
+    def test_the_pointer_says_which_topic_is_shown(self, repository: Path) -> None:
+        write_spec(repository, "fix", "the plan\n")
+        assert "### Topic Buckets" in start(repository, "")
+        ok(repository, "use", "fix")
+        text = start(repository, "")
+        assert "Topic: fix (the workspace points at it)" in text
+        assert "    the plan" in text
+
+
 class TestNothingIsInjected:
     def test_when_it_is_switched_off(self, repository: Path) -> None:
         bind(repository, "fix")

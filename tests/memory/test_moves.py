@@ -379,3 +379,54 @@ def test_two_sessions_that_create_the_same_topic_do_not_both_make_it(repository:
     ok(repository, "select", "fix", "--create", "--session-id", "one")
     with pytest.raises(SuiteError, match="exists already"):
         moves.select(state_of(repository), None, "two", "fix", create=True, summary="", moment="2026")
+
+
+def test_notes_that_are_written_while_topics_are_merged_are_all_kept(repository: Path) -> None:
+    for name in ("src", "dst"):
+        write_spec(repository, name, f"topic: {name}\n")
+    writers, notes = 6, 6
+    for writer in range(writers):
+        state_of(repository).bind(f"w{writer}", "src")
+    children = []
+    for writer in range(writers):
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                for number in range(notes):
+                    ok(repository, "note", "fact", f"{writer}.{number}", "--session-id", f"w{writer}")
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(pid)
+    ok(repository, "merge", "src", "dst")
+    for pid in children:
+        assert os.waitpid(pid, 0)[1] == 0
+    found = commands_of(repository, "dst")
+    assert sorted(found) == sorted(f"{w}.{n}" for w in range(writers) for n in range(notes))
+    for writer in range(writers):
+        mine = [text for text in found if text.startswith(f"{writer}.")]
+        assert mine == sorted(mine)
+    assert not state_of(repository).bucket_exists("src")
+
+
+def test_sessions_that_select_at_the_same_time_bind_themselves_only(repository: Path) -> None:
+    sessions = [f"s{number}" for number in range(8)]
+    for number, session in enumerate(sessions):
+        record(repository, session, f"of {session}", at=T + number)
+    ok(repository, "select", "shared", "--create", "--session-id", "first")
+    children = []
+    for session in sessions:
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                ok(repository, "select", "shared", "--session-id", session)
+                status = 0
+            finally:
+                os._exit(status)
+        children.append(pid)
+    for pid in children:
+        assert os.waitpid(pid, 0)[1] == 0
+    assert state_of(repository).bindings() == dict.fromkeys([*sessions, "first"], "shared")
+    assert commands_of(repository, "shared") == [f"of {session}" for session in sessions]

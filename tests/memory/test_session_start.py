@@ -269,6 +269,13 @@ class TestSources:
         text = context(payload(repository, "claude/SessionStart.resume"))
         assert text.startswith("## Session memory\n")
 
+    def test_resume_is_in_full_when_the_start_was_switched_off(self, repository: Path) -> None:
+        ok(repository, "pause", "--all")
+        assert context(payload(repository, "claude/SessionStart.startup")) == ""
+        ok(repository, "resume", "--all")
+        text = context(payload(repository, "claude/SessionStart.resume"), now=T + 60)
+        assert text.startswith("## Session memory\n")
+
     def test_resume_after_entries_were_trimmed_shows_the_younger_ones(self, repository: Path) -> None:
         ok(repository, "select", "fix", "--create", "--session-id", SESSION)
         record(repository, SESSION, "make old", at=T - 10)
@@ -381,6 +388,13 @@ class TestGemini:
         self.on_prompt(self.prompt(repository), T + 1)
         run(payload(repository, "gemini/SessionStart.resume"), "gemini", now=T + 60)
         assert self.on_prompt(self.prompt(repository), T + 61) == ""
+
+    def test_gets_it_later_when_it_was_switched_off_at_first(self, repository: Path) -> None:
+        run(payload(repository, "gemini/SessionStart.startup"), "gemini")
+        ok(repository, "pause", "--all")
+        assert self.on_prompt(self.prompt(repository), T + 1) == ""
+        ok(repository, "resume", "--all")
+        assert self.on_prompt(self.prompt(repository), T + 2)
 
     def test_never_sees_a_line_on_stderr(self, repository: Path) -> None:
         os.makedirs(state_of(repository).path(f".start-seen-{SESSION}.json"))
