@@ -26,6 +26,7 @@ from agent_base.errors import SuiteError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
 # Importing ``signal`` costs 4 ms (it builds enums); POSIX fixes these two numbers.
 _SIGKILL = 9
@@ -47,6 +48,12 @@ class GitTimeout(GitError):
     """git did not answer before the deadline; it was stopped."""
 
     code = "git-timeout"
+
+
+class TooMuchOutput(GitError):
+    """git printed more than the caller is prepared to take."""
+
+    code = "git-output"
 
 
 class TooLarge(GitError):
@@ -234,7 +241,7 @@ def run(
                 else:
                     size += len(data)
                     if limit is not None and size > limit:
-                        raise GitError(f"git printed more than {limit} bytes; it was stopped")
+                        raise TooMuchOutput(f"git printed more than {limit} bytes; it was stopped")
                     out.append(data)
         return child.wait(deadline), b"".join(out), err
     finally:
@@ -285,8 +292,7 @@ class CatFile:
 
     def info(self, names: Iterable[str]) -> list[tuple[str, str, int] | None]:
         """(object id, type, size) of each name, None where there is no such object."""
-        answers = self._ask("info", names, contents=False)
-        return [None if answer is None else answer[:3] for answer in answers]
+        return list(self._ask("info", names))
 
     def contents(
         self, names: Iterable[str], limit: int | None = None
@@ -296,17 +302,15 @@ class CatFile:
         An object is in memory only while it is the current one. Stopping early ends the process, and
         so does an object of more than ``limit`` bytes: TooLarge, before it is read.
         """
-        for header in self._ask("contents", names, contents=True, limit=limit):
-            yield None if header is None else (header[0], header[1], header[3])
+        return self._ask("contents", names, limit)
 
     def content(self, name: str, limit: int | None = None) -> tuple[str, str, bytes] | None:
         """``contents`` of one name."""
         (found,) = self.contents([name], limit)
         return found
 
-    def _ask(
-        self, verb: str, names: Iterable[str], *, contents: bool, limit: int | None = None
-    ) -> Iterator[tuple[str, str, int, bytes] | None]:
+    def _ask(self, verb: str, names: Iterable[str], limit: int | None = None) -> Iterator[Any]:
+        """Answers in order: (id, type, size) to ``info``, (id, type, bytes) to ``contents``, None."""
         self.start()
         complete = False
         asked = 0
@@ -314,9 +318,9 @@ class CatFile:
             for window in _windows(names):
                 self._request(verb, window)
                 # git looks up this window while the caller works through the one before.
-                yield from self._answers(asked, contents, limit)
+                yield from self._answers(asked, verb == "contents", limit)
                 asked = len(window)
-            yield from self._answers(asked, contents, limit)
+            yield from self._answers(asked, verb == "contents", limit)
             complete = True
         finally:
             if not complete:
@@ -336,18 +340,33 @@ class CatFile:
             elif readable:
                 self._fill()
 
-    def _answers(
-        self, count: int, contents: bool, limit: int | None
-    ) -> Iterator[tuple[str, str, int, bytes] | None]:
+    def _answers(self, count: int, contents: bool, limit: int | None) -> Iterator[Any]:
+        buffer = self._buffer
+        position = 0
         for _ in range(count):
-            fields = self._line().split(b" ")
+            while (end := buffer.find(b"\n", position)) < 0:
+                self._await()
+            fields = buffer[position:end].split(b" ")
+            position = end + 1
             if len(fields) != 3 or not fields[2].isdigit():
                 yield None  # "NAME missing", "NAME ambiguous"
                 continue
             oid, kind, size = fields[0].decode("ascii"), fields[1].decode("ascii"), int(fields[2])
-            if contents and limit is not None and size > limit:
+            if not contents:
+                yield oid, kind, size
+                continue
+            if limit is not None and size > limit:
                 raise TooLarge(f"a Git object has {size} bytes, more than the {limit} expected")
-            yield oid, kind, size, self._exactly(size + 1)[:-1] if contents else b""
+            end = position + size
+            while len(buffer) <= end:  # a line break follows
+                self._await()
+            data = bytes(buffer[position:end])
+            position = end + 1
+            if position > _CHUNK:
+                del buffer[:position]
+                position = 0
+            yield oid, kind, data
+        del buffer[:position]
 
     def _ended(self) -> GitError:
         """The error for a git that went away, with the last thing it said."""
@@ -374,24 +393,11 @@ class CatFile:
 
     def _await(self) -> None:
         assert self._child is not None
-        _poll([self._child.stdout], [], self._deadline)
-        self._fill()
-
-    def _line(self) -> bytes:
-        start = 0
-        while (end := self._buffer.find(b"\n", start)) < 0:
-            start = len(self._buffer)
-            self._await()
-        line = bytes(self._buffer[:end])
-        del self._buffer[: end + 1]
-        return line
-
-    def _exactly(self, size: int) -> bytes:
-        while len(self._buffer) < size:
-            self._await()
-        data = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return data
+        try:
+            self._fill()
+        except BlockingIOError:  # git is still at it
+            _poll([self._child.stdout], [], self._deadline)
+            self._fill()
 
 
 def _windows(names: Iterable[str]) -> Iterator[list[str]]:
