@@ -7,6 +7,7 @@ PROTOCOL, "Validity of an envelope".
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ai_kb.hn.text import has_control, is_blank, lower, trim, utf8_length
 
@@ -93,6 +94,7 @@ def is_actor_name(text: str) -> bool:
     return not is_blank(text) and utf8_length(text) <= MAX_NAME_BYTES and not has_control(text)
 
 
+@lru_cache(maxsize=4096)
 def is_topic(text: str) -> bool:
     """1 to 128 bytes, equal to its own trimmed lowercase form, no control characters."""
     return (

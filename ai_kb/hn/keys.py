@@ -48,6 +48,16 @@ def decode_b64(text: str) -> bytes:
     return data
 
 
+def decode_signature(text: bytes) -> bytes:
+    """The bytes of a signature as a blob holds it. Raises ValueError unless canonical, unpadded."""
+    if len(text) != 86:  # of 64 bytes; whatever else is refused for what it is
+        return decode_b64(text.decode("ascii"))
+    data = binascii.a2b_base64(text + b"==", strict_mode=True)
+    if binascii.b2a_base64(data, newline=False) != text + b"==":
+        raise ValueError("not canonical base64")
+    return data
+
+
 @lru_cache(maxsize=4096)
 def actor_of(public_key: bytes) -> str:
     """The actor id of 32 raw public-key bytes: their SHA-256, lowercase hex."""

@@ -40,7 +40,7 @@ from ai_kb.hn.streamrefs import (
     parse_ref,
     sources_of,
 )
-from ai_kb.hn.verification import Checkpoint, Entry, StreamGap, advance, verify_stream
+from ai_kb.hn.verification import Checkpoint, Entry, Listing, StreamGap, advance, verify_stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,17 +108,34 @@ def collect(
         prefixes: verified prefixes to resume from and to extend.
     """
     collection = Collection()
+    sources = sources_of(repo.refs(*MEMORY_PREFIXES) if refs is None else refs)
+    listing = _listing(repo, sources, prefixes)
     chains: dict[tuple[str, str], _Chain] = {}
-    for source, head in sources_of(repo.refs(*MEMORY_PREFIXES) if refs is None else refs):
+    for source, head in sources:
         key = source.actor, source.stream
         chain = chains.setdefault(key, _Chain(prefixes))
-        entries = chain.read(repo, reader, source, head)
+        entries = chain.read(repo, reader, source, head, listing)
         collection.sources.append((source.ref, head))
         for sequence, entry in enumerate(entries, 1):
             if entry.memory.id not in collection.memories:
                 collection.memories[entry.memory.id] = entry.memory
                 collection.positions[entry.memory.id] = Position(source.ref, sequence, entry.commit)
     return collection
+
+
+def _listing(
+    repo: Repository, sources: Sequence[tuple[Source, str]], prefixes: PrefixStore | None
+) -> Listing:
+    """What will have to be read of ``sources``: what is not known up to its head."""
+    heads: list[str] = []
+    known: list[str] = []
+    for source, head in sources:
+        latest = prefixes.latest(source) if prefixes is not None else None
+        if latest is None or latest.commit != head:
+            heads.append(head)
+        if latest is not None:
+            known.append(latest.commit)
+    return Listing(repo, heads, known)
 
 
 class _Chain:
@@ -131,10 +148,11 @@ class _Chain:
         self._entries: list[Entry] = []
         self._sequence_of: dict[str, int] = {}
 
-    def read(self, repo: Repository, reader: ObjectReader, source: Source, head: str) -> list[Entry]:
+    def read(
+        self, repo: Repository, reader: ObjectReader, source: Source, head: str, listing: Listing
+    ) -> list[Entry]:
         """Every entry of ``source``, from sequence 1 to ``head``."""
-        boundary = self._boundary(source)
-        added, checkpoint = advance(repo, reader, source, head, self._known(source), boundary)
+        added, checkpoint = advance(repo, reader, source, head, self._known(source), listing=listing)
         below: list[Entry] = []
         if checkpoint is not None:
             remembered = self._below(reader, source, checkpoint)
@@ -147,13 +165,6 @@ class _Chain:
         self._entries = [*below, *added]
         self._sequence_of = {entry.commit: number for number, entry in enumerate(self._entries, 1)}
         return self._entries
-
-    def _boundary(self, source: Source) -> str | None:
-        """The commit where the walk will probably meet what is known."""
-        if self._entries:
-            return self._entries[-1].commit
-        latest = self._prefixes.latest(source) if self._prefixes else None
-        return latest.commit if latest else None
 
     def _known(self, source: Source) -> Callable[[str], Checkpoint | None]:
         def known(commit: str) -> Checkpoint | None:
@@ -191,8 +202,9 @@ def find_memory(
     refs = repo.refs(*MEMORY_PREFIXES)
     heads: list[Checkpoint | None] = []
     sources = sources_of(refs)
+    listing = _listing(repo, sources, prefixes)
     for source, head in sources:
-        _tip(repo, reader, source, head, prefixes)
+        _tip(repo, reader, source, head, prefixes, listing)
         heads.append(prefixes.position(source, head))
     if None in heads:  # nothing can be remembered here
         return collect(repo, reader, refs=refs).memories.get(identifier)
@@ -291,20 +303,21 @@ def append(
 
 
 def _tip(
-    repo: Repository, reader: ObjectReader, source: Source, head: str, prefixes: PrefixStore | None
+    repo: Repository,
+    reader: ObjectReader,
+    source: Source,
+    head: str,
+    prefixes: PrefixStore | None,
+    listing: Listing | None = None,
 ) -> Checkpoint:
     """The verified position of ``head``."""
     if prefixes is None:
         entries, checkpoint = verify_stream(repo, reader, source, head), None
     else:
-        latest = prefixes.latest(source)
+        if listing is None:
+            listing = _listing(repo, [(source, head)], prefixes)
         entries, checkpoint = advance(
-            repo,
-            reader,
-            source,
-            head,
-            lambda commit: prefixes.position(source, commit),
-            latest.commit if latest else None,
+            repo, reader, source, head, lambda commit: prefixes.position(source, commit), listing=listing
         )
         prefixes.extend(source, checkpoint, [entry.placed for entry in entries])
     if not entries:

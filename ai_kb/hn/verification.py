@@ -18,7 +18,7 @@ memory-v0, "Identity, objects, and streams"; PROTOCOL, "Git objects and refs".
 
 from __future__ import annotations
 
-from agent_base.gitproc import GitError, TooLarge
+from agent_base.gitproc import TooLarge, TooMuchOutput
 from ai_kb.hn import keys
 from ai_kb.hn.envelope import VerifiedMemory, verify_memory
 from ai_kb.hn.errors import HnError, InvalidStream
@@ -27,7 +27,7 @@ from ai_kb.hn.streamrefs import PAYLOAD_NAME, SIGNATURE_NAME, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PAYLOAD_LIMIT = 524_288
 SIGNATURE_LIMIT = 128
@@ -36,8 +36,10 @@ SIGNATURE_LIMIT = 128
 OBJECT_LIMIT = 1 << 20
 
 _BATCH = 256
+_PAYLOAD_ENTRY = f"100644 {PAYLOAD_NAME}\0".encode()
+_SIGNATURE_ENTRY = f"100644 {SIGNATURE_NAME}\0".encode()
 # Commits walked one by one before history is listed in bulk: an append sees one or none.
-_SHORT_WALK = 16
+_SHORT_WALK = 4
 # Commits listed by one process, and how much of its output each may take on average.
 _BULK = 20_000
 _BULK_BYTES = 4_096
@@ -93,12 +95,14 @@ def advance(
     head: str,
     known: Callable[[str], Checkpoint | None] | None = None,
     boundary: str | None = None,
+    listing: Listing | None = None,
 ) -> tuple[list[Entry], Checkpoint | None]:
     """Verify ``source`` from ``head`` down to the root, or to the first commit that is ``known``.
 
     Args:
         known: a commit's checkpoint if it was verified before, for this actor and stream.
         boundary: a commit that ``known`` knows and that ``head`` probably descends from; only a hint.
+        listing: instead of it, what is read ahead for several streams at once; only a hint too.
 
     Returns:
         (the entries above the checkpoint, oldest first; that checkpoint, None when they start at
@@ -108,7 +112,9 @@ def advance(
     Raises:
         InvalidStream (StreamGap when history is missing): the first rule that fails, with the commit.
     """
-    links, checkpoint = _lineage(repo, reader, source, head, known, boundary)
+    if listing is None:
+        listing = Listing(repo, [head], [boundary] if boundary else [])
+    links, checkpoint = _lineage(reader, source, head, known, listing)
     sequence = checkpoint.sequence if checkpoint else 0
     previous = checkpoint.memory_id if checkpoint else ""
     entries: list[Entry] = []
@@ -121,31 +127,68 @@ def advance(
     return entries, checkpoint
 
 
-class _Chain:
-    """Commits of a stream from the head down, each named by the one above it; most are read in bulk.
+class Listing:
+    """Commits read ahead: the raw commits below some heads, listed by one process when it pays.
 
-    The bulk is a hint. What git lists there is used where it is the commit that was named, and shows
-    that commit's own parents, whatever grafts say; every other commit is read by its id.
+    A hint for ``advance``, to be shared by the streams of one collection. What git lists is used only
+    where it is the commit that was asked for, and shows that commit's own parents, whatever grafts
+    say; every other commit is read by its id.
+
+    Args:
+        heads: commits that will be asked for.
+        known: verified commits, at which the list may end.
     """
 
-    __slots__ = ("_ahead", "_alone", "_boundary", "_reader", "_repo", "_source")
-
-    def __init__(self, repo: Repository, reader: ObjectReader, source: Source, boundary: str | None) -> None:
+    def __init__(self, repo: Repository, heads: Iterable[str], known: Iterable[str] = ()) -> None:
         self._repo = repo
+        self._heads = list(heads)
+        self._known = list(known)
+        self._commits: dict[str, bytes] = {}
+        self._failed = False
+
+    def take(self, commit: str) -> bytes | None:
+        """The raw commit if it was listed. Each is given once."""
+        return self._commits.pop(commit, None)
+
+    def load(self, commit: str) -> None:
+        """List what is below ``commit`` and, the first time, below all heads."""
+        if self._failed:
+            return
+        ends = [f"^{oid}" for oid in self._known]
+        if not self._list([commit, *self._heads], ends) and not self._list([commit], []):
+            self._failed = True
+        self._heads = []
+
+    def _list(self, heads: list[str], ends: list[str]) -> bool:
+        names = "".join(f"{name}\n" for name in (*heads, *ends)).encode("ascii")
+        command = ("rev-list", "--header", f"--max-count={_BULK}", "--stdin")
+        try:
+            status, out, _ = self._repo.run(*command, stdin=names, limit=_BULK * _BULK_BYTES)
+        except TooMuchOutput:  # messages far longer than any that is written here
+            return False
+        for record in out.split(b"\0"):
+            name, _, data = record.partition(b"\n")
+            self._commits[name.decode("ascii", "replace")] = data
+        return status == 0
+
+
+class _Chain:
+    """Commits of a stream from the head down, each named by the one above it."""
+
+    __slots__ = ("_alone", "_listing", "_reader", "_source")
+
+    def __init__(self, reader: ObjectReader, source: Source, listing: Listing) -> None:
         self._reader = reader
         self._source = source
-        self._boundary = boundary
+        self._listing = listing
         self._alone = 0
-        self._ahead: Iterator[tuple[str, bytes]] = iter(())
 
     def read(self, commit: str, above: str) -> tuple[str, str | None]:
         """(tree, parent or None) of ``commit``, which ``above`` names as its parent."""
-        if self._alone == _SHORT_WALK:
-            self._ahead, self._alone = self._in_bulk(commit), 0
-        name, data = next(self._ahead, ("", b""))
         where = f"memory source {self._source.ref}: memory commit {commit}"
-        if name != commit:
-            self._ahead, self._alone = iter(()), self._alone + 1
+        data = self._ahead(commit)
+        if data is None:
+            self._alone += 1
             found = self._reader.content(commit, OBJECT_LIMIT)
             if found is None:
                 message = f"memory source {self._source.ref}: {_missing(commit, above)} is not available"
@@ -161,16 +204,14 @@ class _Chain:
             raise InvalidStream(f"{where} is a merge: a memory stream has one parent per commit")
         return tree, parents[0] if parents else None
 
-    def _in_bulk(self, commit: str) -> Iterator[tuple[str, bytes]]:
-        known = (f"^{self._boundary}",) if self._boundary else ()
-        listing = ("rev-list", "--header", f"--max-count={_BULK}", commit, *known)
-        try:
-            out = self._repo.run(*listing, limit=_BULK * _BULK_BYTES)[1]
-        except GitError:  # messages far longer than any that is written here
-            return
-        for record in out.split(b"\0"):
-            name, _, data = record.partition(b"\n")
-            yield name.decode("ascii", "replace"), data
+    def _ahead(self, commit: str) -> bytes | None:
+        """The commit from the listing, which is made once a few had to be read singly."""
+        data = self._listing.take(commit)
+        if data is None and self._alone >= _SHORT_WALK:
+            self._alone = 0
+            self._listing.load(commit)
+            data = self._listing.take(commit)
+        return data
 
 
 def _missing(commit: str, above: str) -> str:
@@ -178,15 +219,14 @@ def _missing(commit: str, above: str) -> str:
 
 
 def _lineage(
-    repo: Repository,
     reader: ObjectReader,
     source: Source,
     head: str,
     known: Callable[[str], Checkpoint | None] | None,
-    boundary: str | None,
+    listing: Listing,
 ) -> tuple[list[tuple[str, str]], Checkpoint | None]:
     """(commit, tree) from the oldest unknown commit to ``head``, and the checkpoint below them."""
-    chain = _Chain(repo, reader, source, boundary)
+    chain = _Chain(reader, source, listing)
     links: list[tuple[str, str]] = []
     checkpoint: Checkpoint | None = None
     commit: str | None = head
@@ -215,7 +255,7 @@ def _verified(reader: ObjectReader, source: Source, links: Sequence[tuple[str, s
         payload = _blob(where, PAYLOAD_NAME, contents, PAYLOAD_LIMIT)
         text = _blob(where, SIGNATURE_NAME, contents, SIGNATURE_LIMIT)
         try:
-            signature = keys.decode_b64(text.decode("ascii"))
+            signature = keys.decode_signature(text)
         except ValueError as error:
             raise InvalidStream(f"{where} signature is not canonical unpadded base64") from error
         try:
@@ -233,6 +273,9 @@ def _payload_and_signature(
     where = f"memory source {source.ref}: memory commit {commit}"
     if found is None:
         raise StreamGap(f"{where} tree is not available", commit, commit)
+    plain = _plain_tree(found[2], reader.hash_length // 2) if found[1] == "tree" else None
+    if plain is not None:
+        return plain
     try:
         if found[1] != "tree":
             raise ValueError("not a tree")
@@ -247,19 +290,31 @@ def _payload_and_signature(
     return entries[0].oid, entries[1].oid
 
 
+def _plain_tree(data: bytes, hash_bytes: int) -> tuple[str, str] | None:
+    """Blob ids of the two files when the tree is byte for byte as it should be; None: look closer."""
+    second = len(_PAYLOAD_ENTRY) + hash_bytes
+    end = second + len(_SIGNATURE_ENTRY)
+    if (
+        len(data) == end + hash_bytes
+        and data.startswith(_PAYLOAD_ENTRY)
+        and data.startswith(_SIGNATURE_ENTRY, second)
+    ):
+        return data[len(_PAYLOAD_ENTRY) : second].hex(), data[end:].hex()
+    return None
+
+
 def _blob(where: str, name: str, contents: Iterator[tuple[str, str, bytes] | None], limit: int) -> bytes:
     """The next of ``contents``, which must be the blob ``name``."""
-    too_large = f"{where} {name} exceeds {limit} bytes"
     try:
         found = next(contents)
     except TooLarge as error:
-        raise InvalidStream(too_large) from error
+        raise InvalidStream(f"{where} {name} exceeds {limit} bytes") from error
     if found is None:
         raise InvalidStream(f"{where} blob {name} is not available")
     if found[1] != "blob":
         raise InvalidStream(f"{where} {name} is not a blob")
     if len(found[2]) > limit:
-        raise InvalidStream(too_large)
+        raise InvalidStream(f"{where} {name} exceeds {limit} bytes")
     return found[2]
 
 
