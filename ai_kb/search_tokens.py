@@ -76,8 +76,9 @@ def scan(text: str) -> list[tuple[str, str]]:
     out: list[tuple[str, str]] = []
     for chunk in text.translate(_LETTERS).split():
         if chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):
-            if len(chunk) <= MAX_TOKEN:
-                out.append((_plain(chunk), WORD))
+            word = _plain(chunk) if len(chunk) <= MAX_TOKEN else chunk
+            if len(word) <= MAX_TOKEN:
+                out.append((word, WORD))
         elif _UNSPACED_MARK in chunk:
             _scan_unspaced(chunk, out)
         else:
@@ -112,7 +113,8 @@ def _scan_compound(chunk: str, out: list[tuple[str, str]]) -> None:
         out.append((_SHARP[name], WORD))
         return
     words = [word for word in chunk.translate(_PARTS).split() if len(word) <= MAX_TOKEN]
-    parts = [_plain(part) for word in words for part in _humps(word)]
+    stems = [_plain(part) for word in words for part in _humps(word)]
+    parts = [part for part in stems if part and len(part) <= MAX_TOKEN]  # an accent alone is nothing
     if len(parts) < 2:
         out.extend((part, WORD) for part in parts)
         return
