@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 FILE = ".worklog-errors-v1.jsonl"
 LOCK = ".worklog-errors-v1.lock"
+DISPATCHER_ERRORS = ".local/state/agent-hook-suite/dispatcher-errors.log"
 MAX_ENTRIES = 1000
 MAX_BYTES = 1024 * 1024
 MESSAGE_LIMIT = 600
@@ -93,6 +94,27 @@ def open_errors(directory: str, session_key: str | None = None, *, recording: bo
         and not (recording and entry.get("kind") in INJECTION)
         and (session_key is None or entry.get("session_key", session_key) == session_key)
     ]
+
+
+def dispatcher_error_path(env: Mapping[str, str]) -> str | None:
+    """Where ``worklog_dispatcher.sh`` leaves its last failure: it may have no ledger to write to."""
+    from agent_base.env import home
+
+    base = home(env)
+    return None if base is None else os.path.join(base, DISPATCHER_ERRORS)
+
+
+def dispatcher_error(env: Mapping[str, str]) -> Entry | None:
+    """The dispatcher's last failure (``ts``, ``message``), or None. Somebody has to remove the file."""
+    path = dispatcher_error_path(env)
+    if path is None:
+        return None
+    try:
+        moment = os.lstat(path).st_mtime
+        text = files.read_private(path, 64 * 1024).decode("utf-8", "replace").strip()
+    except (OSError, SuiteError):
+        return None
+    return {"ts": timestamp(moment), "kind": "dispatcher", "message": safe(text, MESSAGE_LIMIT)}
 
 
 def resolve(directory: str, session_key: str | None = None) -> int:

@@ -137,12 +137,18 @@ def _cleaning_is_due(spec_dir: str, now: float) -> bool:
 
 
 def settle(
-    state: State, key: str | None = None, *, timeout: float | None = None, drain_only: bool = False
+    state: State,
+    key: str | None = None,
+    *,
+    timeout: float | None = None,
+    drain_only: bool = False,
+    background: bool = False,
 ) -> queue.FlushResult:
     """Record what waits in the spool, then flush the queues (of one session, or of all).
 
     ``timeout`` bounds each wait for a lock: a hook gives half a second, a command more. The result
-    counts everything of this workspace (and session) that is still not in a worklog.
+    counts everything of this workspace (and session) that is still not in a worklog; with
+    ``background`` (for who must not wait) the background flusher is left to try that again.
     """
     recorder = Recorder(state.root, timeout)
     try:
@@ -161,16 +167,32 @@ def settle(
         left = mine + unknown
         errors = drained.errors if left else []
     waiting = queue.FlushResult(0, left, errors)
-    if drain_only:
-        return waiting
-    return waiting.plus(queue.flush(state.spec_dir, key, timeout=timeout))
+    result = waiting if drain_only else waiting.plus(queue.flush(state.spec_dir, key, timeout=timeout))
+    if background and result.pending:
+        start_flusher(state)
+    return result
+
+
+def start_flusher(state: State) -> int:
+    """Start the background flusher of a workspace, detached; its process number, 0 when that fails."""
+    import sys
+
+    script = os.path.join(os.path.dirname(os.path.dirname(__file__)), "hooks", "worklog_recorder.py")
+    arguments = ["--spool", spool.location(state.root), "--flush", state.spec_dir]
+    null = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
+    try:
+        return os.posix_spawn(
+            sys.executable, [sys.executable, "-I", "-S", script, *arguments], {}, file_actions=null
+        )
+    except OSError:
+        return 0
 
 
 def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes | None) -> str:
     """The recorder as a program; the line for stderr, or "".
 
-    ``--spool DIR``: record what is there (the dispatcher's way). ``--flush DIR``: be the background
-    flusher of a spec directory. Neither: ``stdin`` is a payload; spool it, then record.
+    ``--spool DIR``: record what is there (the dispatcher's way). ``--flush DIR``: (then) be the
+    background flusher of a spec directory. Neither: ``stdin`` is a payload; spool it, then record.
     """
     options = {"--spool": "", "--flush": "", "--harness": "", "--event": ""}
     words = iter(argv)
@@ -178,11 +200,8 @@ def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes |
         name, equals, value = word.partition("=")
         if name in options:
             options[name] = value if equals else next(words, "")
-    if options["--flush"]:
-        queue.run_flusher(options["--flush"])
-        return ""
     directory = options["--spool"]
-    if not directory:
+    if not directory and not options["--flush"]:
         event = payload.normalise(stdin or b"", options["--harness"] or None, options["--event"] or None)
         workspace = places.resolve_workspace(event, env, cwd)
         directory = spool.location(places.spec_root(env, workspace))
@@ -194,6 +213,12 @@ def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes |
             cwd=cwd,
             env=env,
         )
+    errors = _drain(directory) if directory else []
+    if options["--flush"]:
+        queue.run_flusher(options["--flush"])
+    return errors[0] if errors and not options["--spool"] else ""
+
+
+def _drain(directory: str) -> list[str]:
     recorder = Recorder(os.path.dirname(directory))
-    drained = spool.drain(directory, recorder, recorder.flush)
-    return drained.errors[0] if drained.errors and not options["--spool"] else ""
+    return spool.drain(directory, recorder, recorder.flush).errors

@@ -124,7 +124,7 @@ def _mirror(call: Call) -> None:
 def _flush(call: Call) -> None:
     from agent_memory import recorder
 
-    recorder.settle(call.state, timeout=_FLUSH_SECONDS)
+    recorder.settle(call.state, timeout=_FLUSH_SECONDS, background=True)
 
 
 def _inject(call: Call, source: str, start: Start) -> str:

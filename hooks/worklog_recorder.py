@@ -14,11 +14,12 @@ _LIFETIME = 120
 
 
 def _detach() -> None:
-    """Own session, and an end to come: clients wait for, or kill, what is in theirs."""
+    """Own session, nothing open that a client waits for, and an end to come."""
     try:
         os.setsid()
     except OSError:
         pass  # it leads a process group already
+    os.closerange(3, 64)
     try:
         from _signal import alarm  # type: ignore[import-not-found]  # `signal` brings `enum`
     except ImportError:

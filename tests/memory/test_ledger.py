@@ -157,3 +157,27 @@ def test_errors_of_injection_are_open_but_none_of_recording(tmp_path: Path) -> N
         ledger.add(str(tmp_path), kind, "x")
     assert [e["kind"] for e in ledger.open_errors(str(tmp_path))] == ["hook", "recall", "refused"]
     assert [e["kind"] for e in ledger.open_errors(str(tmp_path), recording=True)] == ["refused"]
+
+
+def test_the_dispatchers_last_failure_can_be_read(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path)}
+    assert ledger.dispatcher_error(env) is None
+    path = Path(str(ledger.dispatcher_error_path(env)))
+    path.parent.mkdir(parents=True)
+    path.write_text("the spool cannot be made\n")
+    path.chmod(0o600)
+    os.utime(path, (0, 0))
+    assert ledger.dispatcher_error(env) == {
+        "ts": "1970-01-01T00:00:00.000Z",
+        "kind": "dispatcher",
+        "message": "the spool cannot be made",
+    }
+    path.chmod(0o666)
+    assert ledger.dispatcher_error(env) is None
+
+
+def test_without_a_home_there_is_no_dispatchers_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent_base import env as environment
+
+    monkeypatch.setattr(environment, "home", lambda _: None)
+    assert ledger.dispatcher_error({}) is None

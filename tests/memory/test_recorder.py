@@ -449,6 +449,22 @@ def test_a_session_start_that_must_not_wait_does_not(repository: Path) -> None:
     assert recorder.settle(state, "s1", timeout=0).clean
 
 
+def test_what_a_session_start_could_not_wait_for_is_left_to_the_background_flusher(
+    repository: Path,
+) -> None:
+    state = recording.state(repository)
+    recording.put(recording.payload("s1", "ls", repository), repository)
+    with locks.activity(state.spec_dir, exclusive=True):
+        assert recorder.settle(state, "s1", timeout=0, background=True).pending == 1
+    recording.wait_for(lambda: recording.commands(state.spec_dir) == ["ls"])
+    assert recorder.settle(state, "s1", timeout=5, background=True).clean
+
+
+def test_a_flusher_that_cannot_be_started_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nonexistent/python")
+    assert recorder.start_flusher(recording.state(PLACE)) == 0
+
+
 # ---------------------------------------------------------------- the program
 
 
