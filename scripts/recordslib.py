@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -110,6 +111,18 @@ def make(directory: Path, count: int, *, seed: int = 1, bare: bool = False) -> l
     if not bare:
         _git(directory, "reset", "-q", "--hard", "main")
     return authors
+
+
+def made_once(cache: Path, count: int) -> Path:
+    """The repository with ``count`` memories below ``cache``, made when it is not there."""
+    path = cache / f"records-{count}"
+    if not path.exists():
+        isolated_git()
+        unfinished = path.with_name(f"{path.name}.unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        make(unfinished, count)
+        unfinished.rename(path)
+    return path
 
 
 def append(directory: Path, author: Author, seed: int, *, commit: str | None = None) -> str:

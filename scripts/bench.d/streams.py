@@ -29,14 +29,7 @@ FEW = 10
 
 def records(bench: Bench, size: int) -> Path:
     """A repository with ``size`` memories, made once."""
-    path = bench.cache / f"records-{size}"
-    if not path.exists():
-        recordslib.isolated_git()
-        unfinished = path.with_name(f"{path.name}.unfinished")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        recordslib.make(unfinished, size)
-        unfinished.rename(path)
-    return path
+    return recordslib.made_once(bench.cache, size)
 
 
 def blobs_of(repo: Repository) -> list[tuple[str, str, bytes]]:
