@@ -52,7 +52,7 @@ class Recorder:
         except Exception as error:  # the hooks fail-open wrapper: one event must not block others
             content = entries.safe(item.payload.decode("utf-8", "replace"), entries.OUTPUT_LIMIT)
             message = f"an event could not be recorded: {type(error).__name__}: {error}"
-            if not ledger.add(self._root, "hook", message, record={"content": content}, key=item.id):
+            if not ledger.add(self._root, "unrecorded", message, record={"content": content}, key=item.id):
                 raise spool.Deferred(message) from error
 
     def _record(self, item: spool.Spooled) -> None:

@@ -60,6 +60,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         mirror = Mirror.of(state, console.env, hook=False)
         if args.repair and state.exists():
             repaired = _repair(state, mirror, key, console)
+        if args.repair:
+            repaired += _clear_errors_of_no_workspace(state, console)
         findings = _look(state, mirror, key, console)
     problems = [finding for finding in findings if finding.level == "problem"]
     if args.json:
@@ -89,6 +91,25 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
     done += upkeep.repair(state.spec_dir, key, timeout=_shared.LOCK_SECONDS)
     done += _remove_damaged_bindings(state)
     _shared.sync_mirror(mirror, console)
+    return done
+
+
+def _errors_of_no_workspace(state: State, console: Console) -> list[str]:
+    """What failed before it was known which workspace it was of; the dispatcher's last failure."""
+    entries = ledger.open_errors(state.root) if state.root != state.spec_dir else []
+    dispatcher = ledger.dispatcher_error(console.env)
+    entries += [dispatcher] if dispatcher is not None else []
+    return [f"{e.get('kind')}: {e.get('message')} ({e.get('ts')})" for e in entries]
+
+
+def _clear_errors_of_no_workspace(state: State, console: Console) -> list[str]:
+    done = []
+    seen = ledger.resolve(state.root) if state.root != state.spec_dir else 0
+    if seen:
+        done.append(f"{seen} entries of the root's error ledger are marked as seen")
+    path = ledger.dispatcher_error_path(console.env)
+    if path is not None and topics.remove(path):
+        done.append("the dispatcher's last failure was removed")
     return done
 
 
@@ -136,6 +157,10 @@ def _look(state: State, mirror: Mirror | None, key: str | None, console: Console
         off = cleanroom.injection_off(state, console.env, None)
         if off:
             found.append(Finding("context", "note", f"nothing is injected in this workspace ({off})"))
+    found += [
+        Finding("error", "problem", error, "--repair clears it away")
+        for error in _errors_of_no_workspace(state, console)[-_ERRORS_SHOWN:]
+    ]
     found += _prefix(console)
     if mirror is None:
         found.append(Finding("mirror", "note", "there is no home directory, so nothing survives a reboot"))

@@ -219,10 +219,10 @@ def test_no_home_and_hardly_an_environment(shell: list[str]) -> None:
 
 
 def test_events_are_recorded_in_the_order_they_were_sent(shell: list[str]) -> None:
-    commands = [f"c{number}" for number in range(40)]
+    commands = [f"c{number}" for number in range(12)]
     for command in commands:
         assert silent(dispatch(stdin=recording.payload("s1", command, PLACE), shell=shell))
-    assert recorded(40) == commands
+    assert recorded(12) == commands
     recording.assert_settled(spec_dir(), commands)
 
 

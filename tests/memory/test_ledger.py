@@ -181,3 +181,24 @@ def test_without_a_home_there_is_no_dispatchers_failure(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(environment, "home", lambda _: None)
     assert ledger.dispatcher_error({}) is None
+
+
+def test_doctor_shows_and_clears_what_failed_without_a_workspace(tmp_path: Path) -> None:
+    from tests.memory import recording, support
+
+    path = Path(os.environ["HOME"], ledger.DISPATCHER_ERRORS)
+    path.parent.mkdir(parents=True)
+    path.write_text("the spool cannot be made\n")
+    path.chmod(0o600)
+    ledger.add(recording.root(), "unrecorded", "an event could not be recorded")
+    workspace = tmp_path / "project"
+    workspace.mkdir()
+    ran = support.memory(workspace, "doctor")
+    assert ran.code == 1
+    assert "dispatcher: the spool cannot be made" in ran.out
+    assert "unrecorded: an event could not be recorded" in ran.out
+    ran = support.ok(workspace, "doctor", "--repair")
+    assert "the dispatcher's last failure was removed" in ran.out
+    assert "1 entries of the root's error ledger are marked as seen" in ran.out
+    assert not path.exists()
+    support.ok(workspace, "doctor")

@@ -373,7 +373,7 @@ def test_a_bug_in_recording_an_event_blocks_no_other(monkeypatch: pytest.MonkeyP
     recording.record()
     assert recording.commands(spec_dir()) == ["one", "two"]
     (entry,) = ledger.open_errors(recording.root())
-    assert entry["kind"] == "hook"
+    assert entry["kind"] == "unrecorded"
     assert "RuntimeError: bug" in str(entry["message"])
     assert '"bad"' in json.dumps(entry["record"]).replace("\\", "")
     assert spool.waiting(spool.location(recording.root())) == 0
