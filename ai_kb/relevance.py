@@ -36,15 +36,15 @@ FITTED_RECORDS = 400
 # Printed by scripts/fit_relevance.
 BIAS = -5.862
 WEIGHTS = {
-    "bm25": 1.042,
-    "prompt_covered": 1.463,
-    "title_covered": 7.315,
-    "related_covered": 12.195,
-    "tool_differs": -1.110,
-    "lead": 3.752,
-    "above_background": 0.950,
-    "turn": 0.511,
-    "asking": -4.101,
+    "bm25": 1.071,
+    "prompt_covered": 1.412,
+    "title_covered": 7.191,
+    "related_covered": 12.189,
+    "tool_differs": -1.105,
+    "lead": 3.773,
+    "above_background": 0.878,
+    "turn": 0.487,
+    "asking": -4.201,
     "changing": -1.599,
 }
 

@@ -117,7 +117,7 @@ def _errand(line: str) -> tuple[bool, bool]:
         words = _without_request(words)
         if not words:
             continue
-        verb, after = words[0].lower(), words[1] if len(words) > 1 else ""
+        verb, after = words[0].lower(), words[1].strip(":'").replace("'", "") if len(words) > 1 else ""
         # "search box shows …" gives no order; "search the logs" and "upload LICENSE" do.
         if verb in lists.NOUNS and after.isalpha() and after.islower() and after not in lists.DETERMINERS:
             continue
