@@ -35,6 +35,8 @@ _MAGIC = b"agent-spool-1"
 VARIABLES = ("CLAUDE_PROJECT_DIR", "COPILOT_AGENT_SESSION_ID", "AGENT_MEMORY_SPEC_ROOT")
 _FIELDS = 4 + len(VARIABLES)
 
+PAYLOAD_LIMIT = 64 * 1024 * 1024
+
 # A half-written file is left alone for so long: its dispatcher may still be writing.
 _PART_AGE = 60.0
 # An event that could not be recorded for so long (a directory that is not safe to use) is given up.
@@ -176,7 +178,7 @@ def _hand_over(
     try:
         if suffix == EVENT:
             os.rename(os.path.join(directory, name), claimed)
-        data = files.read_private(claimed)
+        data = _read(claimed, status.st_size)
         item = Spooled(data, _id(stem, status), status.st_mtime_ns / 1e9, replay=suffix == CLAIMED)
         record(item)
     except (SuiteError, OSError) as error:
@@ -188,6 +190,14 @@ def _hand_over(
     else:
         result.recorded += 1
     return claimed
+
+
+def _read(path: str, size: int) -> bytes:
+    """The event; of an enormous one the beginning, which is recorded as far as it goes."""
+    if size <= PAYLOAD_LIMIT:
+        return files.read_private(path)
+    with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NOFOLLOW | os.O_CLOEXEC)) as file:
+        return file.read(PAYLOAD_LIMIT)
 
 
 def _id(stem: str, status: os.stat_result) -> str:

@@ -329,3 +329,12 @@ def test_what_cannot_be_claimed_stays(directory: str, monkeypatch: pytest.Monkey
     result = drain(directory, Sink())
     assert (result.recorded, result.left) == (0, 1)
     assert issubclass(spool.Deferred, SuiteError)
+
+
+def test_of_an_enormous_event_the_beginning_is_taken(directory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "PAYLOAD_LIMIT", 1000)
+    put(directory, b"x" * 5000)
+    sink = Sink()
+    assert drain(directory, sink).recorded == 1
+    assert sink.payloads[0].startswith(b"xxx")
+    assert len(sink.payloads[0]) < 1000
