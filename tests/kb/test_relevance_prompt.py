@@ -59,13 +59,11 @@ def test_a_wide_prompt_is_read_up_to_a_bound() -> None:
 
 
 def test_of_many_error_lines_the_first_and_the_last_count() -> None:
-    words = (
-        "amber brick cedar delta ember fjord grove heath inlet jetty knoll larch marsh nadir oasis".split()
-    )
-    errors = [f"error in {a} {b}" for a in words for b in words if a != b]
+    words = [f"{a}{b}k" for a in ("am", "bri", "ced", "del", "emb", "fjo", "gro") for b in ("or", "ul", "ex")]
+    errors = [f"error in {word}" for word in words]
     weights = read_prompt("look\n\n" + "\n".join(errors) + "\n\nplease").weights
-    assert weights["amber"] == weights["oasis"] == 0.9
-    assert weights["jetty"] < 0.9
+    assert weights[words[0]] == weights[words[-1]] == 0.9
+    assert words[len(words) // 2] not in weights
 
 
 def test_in_prose_every_line_counts() -> None:
