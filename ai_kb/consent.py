@@ -145,9 +145,9 @@ def approves_all(env: Mapping[str, str], workspace: str | None = None) -> bool:
 
 
 def _acceptance_path(env: Mapping[str, str], common_dir: str, workspace: str | None) -> str:
-    from hashlib import sha256
+    from agent_base.digests import sha256_hex
 
-    key = sha256(os.path.realpath(common_dir).encode("utf-8", "surrogateescape")).hexdigest()
+    key = sha256_hex(os.path.realpath(common_dir).encode("utf-8", "surrogateescape"))
     return os.path.join(_state(env, workspace), "accepted", key)
 
 

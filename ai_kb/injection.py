@@ -57,6 +57,8 @@ SHORTEST_PROMPT = 12  # characters
 _LONGEST_QUERY = 20_000
 # Of 9,500: heading, warning and footer, and a correction's directive beside them.
 _FRAME_UNITS = 2_000
+_POLICY_PATH = ".hn/policy.json"
+_POLICY_LIMIT = 1 << 20
 _MISSING_POLICY = b"hn-memory-policy-missing-v0"
 
 
@@ -281,6 +283,7 @@ class _Stores:
     def _home(self) -> Index | None:
         from ai_kb.hn.cache import REF_PREFIXES, open_index
         from ai_kb.hn.gitstore import Repository
+        from ai_kb.home_refs import read_refs
         from ai_kb.search import EXTENSION
 
         where = self.where
@@ -290,7 +293,10 @@ class _Stores:
         except FileNotFoundError:
             return None
         repo = Repository.bare(path, where.env, hook=True, deadline=where.deadline)
-        refs = repo.refs(*REF_PREFIXES, store_paths.MAIN)
+        prefixes = (*REF_PREFIXES, store_paths.MAIN)
+        refs = read_refs(repo.git_dir, prefixes)
+        if refs is None:
+            refs = repo.refs(*prefixes)
         if store_paths.MAIN not in refs:
             return None
         reader = repo.objects()
@@ -314,7 +320,11 @@ class _Stores:
         words = consent.acceptances(where.env, self._repo.common_dir, where.workspace)
         if not words or self._policy_digest() not in words:
             return None
-        return self._open_repo()
+        index = self._open_repo()
+        if index.policy_digest not in words:
+            index.close()
+            return None
+        return index
 
     def _open_repo(self) -> Index:
         from ai_kb.hn.cache import open_index
@@ -330,13 +340,21 @@ class _Stores:
         )
 
     def _policy_digest(self) -> str:
-        """Digest of the policy at HEAD, as the protocol takes it."""
-        from ai_kb.hn.cache_context import read_policy
-        from ai_kb.hn.cache_file import sha256_hex
+        """Digest of the policy at HEAD, asked without the protocol's parser, which a prompt cannot wait for.
+
+        The index has the last word: what it was opened with is compared again.
+        """
+        from agent_base.digests import sha256_hex
 
         assert self._reader is not None
-        data = read_policy(self._reader, self.project.head)
-        return "sha256:" + sha256_hex(_MISSING_POLICY if data is None else data)
+        name = f"{self.project.head}:{_POLICY_PATH}"
+        found = self._reader.info([name])[0]
+        if found is None:
+            return "sha256:" + sha256_hex(_MISSING_POLICY)
+        if found[1] != "blob" or found[2] > _POLICY_LIMIT:
+            return ""
+        data = self._reader.content(found[0])
+        return "" if data is None else "sha256:" + sha256_hex(data[2])
 
     def waiting(self) -> int:
         """How many records of the repository's store only wait for the policy to be accepted."""

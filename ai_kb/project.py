@@ -69,9 +69,9 @@ class Project:
 
 def workspace_digest(workspace: str) -> str:
     """SHA-256 of a workspace's path: a path itself is nobody else's business."""
-    from hashlib import sha256
+    from agent_base.digests import sha256_hex
 
-    return sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()
+    return sha256_hex(workspace.encode("utf-8", "surrogateescape"))
 
 
 def identify(
@@ -128,7 +128,7 @@ def root_commit(
 def _walk(reader: CatFile, commit: str, known: Mapping[str, str], most: int | None) -> str:
     steps = 0
     while commit not in known:
-        data = next(iter(reader.contents([commit])), None)
+        data = reader.content(commit)
         if data is None or data[1] != "commit":
             return ""
         header = data[2].partition(b"\n\n")[0].split(b"\n")
@@ -208,9 +208,9 @@ def url_id(url: str) -> str:
         host, _, path = text.partition(":")
         text = _host_and_path(f"{host}/{path.lstrip('/')}")
     text = text.rstrip("/").removesuffix(".git").rstrip("/")
-    from hashlib import sha256
+    from agent_base.digests import sha256_hex
 
-    return URL + sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:40]
+    return URL + sha256_hex(text.encode("utf-8", "surrogateescape"))[:40]
 
 
 def _host_and_path(text: str) -> str:

@@ -82,7 +82,7 @@ class Store:
     def policy_bytes(self, revision: str = "HEAD") -> bytes | None:
         """The policy file at ``revision``, None when there is no file or no commit."""
         with self.repo.objects() as reader:
-            found = next(iter(reader.contents([f"{revision}:{POLICY_PATH}"])), None)
+            found = reader.content(f"{revision}:{POLICY_PATH}")
         return found[2] if found is not None and found[1] == "blob" else None
 
 

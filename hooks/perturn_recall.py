@@ -95,7 +95,7 @@ def _first_time(call: Call) -> bool:
     key = _key(call)
     if not key:
         return True
-    from ai_kb.hn.cache_file import sha256_hex
+    from agent_base.digests import sha256_hex
     from ai_kb.seen import Seen
 
     mark = sha256_hex(call.event.prompt.encode("utf-8", "replace"))[:16]
