@@ -148,10 +148,21 @@ def whole_parser() -> Parser:
     top: Any = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=FlagParser)
     memory = top.add_parser("memory", help="signed memory")
     inner: Any = memory.add_subparsers(title="commands", metavar="COMMAND", parser_class=FlagParser)
-    for words, (module, _) in VERBS.items():
+    for words, (module, summary) in VERBS.items():
         subparsers = inner if words.startswith("memory ") else top
-        importlib.import_module(f"{_COMMANDS}.{module}").add_parser(subparsers)
+        importlib.import_module(f"{_COMMANDS}.{module}").add_parser(_Collected(subparsers, summary))
     return parser
+
+
+class _Collected:
+    """Stands where a verb's ``add_parser`` expects ``Verbs``; puts the verb below one parser of all."""
+
+    def __init__(self, subparsers: Any, summary: str) -> None:
+        self._subparsers = subparsers
+        self._summary = summary
+
+    def add_parser(self, name: str, *, parser_type: Any = None, **keywords: Any) -> Any:
+        return self._subparsers.add_parser(name, **{"help": self._summary, **keywords})
 
 
 def _parser(argv: Sequence[str]) -> Parser:

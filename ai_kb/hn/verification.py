@@ -273,25 +273,22 @@ def _payload_and_signature(
     where = f"memory source {source.ref}: memory commit {commit}"
     if found is None:
         raise StreamGap(f"{where} tree is not available", commit, commit)
-    plain = _plain_tree(found[2], reader.hash_length // 2) if found[1] == "tree" else None
-    if plain is not None:
-        return plain
     try:
         if found[1] != "tree":
             raise ValueError("not a tree")
+        plain = _plain_tree(found[2], reader.hash_length // 2)
+        if plain is not None:
+            return plain
         entries = parse_tree(found[2], reader.hash_length // 2)
     except ValueError as error:
         raise InvalidStream(f"{where} tree is malformed") from error
-    names = [entry.name for entry in entries]
-    if names != [PAYLOAD_NAME.encode(), SIGNATURE_NAME.encode()]:
+    if [entry.name for entry in entries] != [PAYLOAD_NAME.encode(), SIGNATURE_NAME.encode()]:
         raise InvalidStream(f"{where} tree must contain exactly {PAYLOAD_NAME} and {SIGNATURE_NAME}")
-    if any(entry.mode != b"100644" for entry in entries):
-        raise InvalidStream(f"{where} tree must hold {PAYLOAD_NAME} and {SIGNATURE_NAME} with mode 100644")
-    return entries[0].oid, entries[1].oid
+    raise InvalidStream(f"{where} tree must hold {PAYLOAD_NAME} and {SIGNATURE_NAME} with mode 100644")
 
 
 def _plain_tree(data: bytes, hash_bytes: int) -> tuple[str, str] | None:
-    """Blob ids of the two files when the tree is byte for byte as it should be; None: look closer."""
+    """Blob ids of the two files when the tree is byte for byte as it must be; None: it breaks a rule."""
     second = len(_PAYLOAD_ENTRY) + hash_bytes
     end = second + len(_SIGNATURE_ENTRY)
     if (

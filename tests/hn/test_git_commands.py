@@ -79,6 +79,14 @@ def test_every_verb_has_help_with_an_example(shared_repo: Path) -> None:
         assert "examples:" in result.stdout, words
 
 
+def test_completion_knows_every_verb_and_flag() -> None:
+    for shell in ("bash", "zsh"):
+        result = hn("/", "--print-completion", shell)
+        assert result.exit == 0
+        for word in ("supersede", "--applies", "replication", "grep", "--reason"):
+            assert word in result.stdout, word
+
+
 def test_an_unknown_command_is_named_and_refused(shared_repo: Path) -> None:
     assert hn(shared_repo, "bogus").exit == 1
     assert 'unknown command "bogus"' in hn(shared_repo, "bogus").stderr
