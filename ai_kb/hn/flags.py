@@ -37,6 +37,7 @@ class FlagParser(Parser):
         usage_line: what ``usage:`` says after a wrong number of arguments.
         flag_set: name after ``Usage of`` when a flag is wrong, by default the command without ``hn``.
         flags_stand: ANYWHERE, ONE_SIDE or FIRST.
+        usage_only: an unknown or repeated flag is answered with the usage line alone.
     """
 
     def __init__(
@@ -45,9 +46,11 @@ class FlagParser(Parser):
         usage_line: str = "",
         flag_set: str = "",
         flags_stand: str = ANYWHERE,
+        usage_only: bool = False,
         **keywords: Any,
     ) -> None:
         super().__init__(*args, **keywords)
+        self.usage_only = usage_only
         self.usage_line = usage_line or f"{self.prog} [flags]"
         self.flag_set = flag_set or self.prog.removeprefix("hn ")
         self.flags_stand = flags_stand
@@ -172,6 +175,8 @@ class FlagParser(Parser):
 
     def _refuse(self, message: str) -> NoReturn:
         """Say what is wrong and which flags there are, on stderr."""
+        if self.usage_only:
+            raise self.wrong_usage()
         if Parser.console is not None:
             Parser.console.stderr.write(f"{message}\n{self.flag_list()}")
         raise HnUsageError(message)
@@ -201,11 +206,13 @@ class Verbs:
         self._prog = prog
         self.parser: FlagParser | None = None
 
-    def add_parser(self, name: str, **keywords: Any) -> FlagParser:
+    def add_parser(
+        self, name: str, *, parser_type: type[FlagParser] | None = None, **keywords: Any
+    ) -> FlagParser:
         """The parser of the verb ``name``; keywords are those of FlagParser and ArgumentParser."""
         keywords.pop("aliases", None)
         summary = keywords.pop("help", None)
         keywords.setdefault("description", summary)
         keywords.setdefault("prog", f"{self._prog} {name}")
-        self.parser = FlagParser(**keywords)
+        self.parser = (parser_type or FlagParser)(**keywords)
         return self.parser

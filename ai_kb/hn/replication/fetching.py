@@ -1,0 +1,93 @@
+"""Getting the selected histories into the quarantine, so that one that cannot be had hinders no other.
+
+All are asked for at once; when that fails, in halves, down to the one that fails alone. A remote
+that hangs, or that has stopped answering, ends the fetch.
+
+PROTOCOL, "Replication" (Sync).
+"""
+
+from __future__ import annotations
+
+from ai_kb.hn.errors import HnError
+from ai_kb.hn.replication import budgets as measuring
+from ai_kb.hn.replication.candidates import Candidate
+from ai_kb.hn.replication.outcomes import NOT_FETCHED, STRUCTURALLY_INVALID
+from ai_kb.hn.replication.quarantine import Quarantine, quarantine_ref
+from ai_kb.hn.replication.remote import FetchFailed, FetchTooLarge, Remote
+from ai_kb.hn.replication.selection import Budgets
+from ai_kb.hn.replication.shallow import Gap, report_cut_on_remote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# At the first failure, and after so many more, the remote is asked whether it is there at all.
+_FAILURES_IN_A_ROW = 8
+
+
+class Fetching:
+    """One fetch of many histories. ``gaps``: those that the remote does not have whole."""
+
+    def __init__(self, remote: Remote, quarantine: Quarantine, budgets: Budgets) -> None:
+        self.remote = remote
+        self.quarantine = quarantine
+        self.budgets = budgets
+        self.gaps: list[Gap] = []
+        self._failures = 0
+
+    def fetch(self, candidates: Sequence[Candidate]) -> None:
+        """Fetch each into its quarantine ref, or decide against it.
+
+        Raises GitTimeout, ReplicationError when the remote does not answer any more.
+        """
+        self._fetch(list(candidates))
+        reader = self.quarantine.restart()
+        fetched = [candidate for candidate in candidates if not candidate.outcome.status]
+        refs = [quarantine_ref(candidate.ref) for candidate in fetched]
+        for candidate, found in zip(fetched, reader.info(refs), strict=True):
+            if found is None:
+                self._refuse(candidate, "git did not store it")
+            elif found[0] != candidate.head:
+                self._refuse(
+                    candidate,
+                    f"it moved while it was fetched: advertised {candidate.head}, fetched {found[0]}; "
+                    "sync again",
+                )
+
+    def _fetch(self, group: list[Candidate]) -> None:
+        if not group:
+            return
+        try:
+            self.remote.fetch(
+                self.quarantine.path,
+                {candidate.ref: quarantine_ref(candidate.ref) for candidate in group},
+                cap=measuring.transfer_cap(self.budgets),
+                alloc=measuring.allocation_limit(self.budgets),
+            )
+            self._failures = 0
+        except (FetchFailed, FetchTooLarge) as error:
+            self.quarantine.sweep()
+            if len(group) > 1:
+                middle = len(group) // 2
+                self._fetch(group[:middle])
+                self._fetch(group[middle:])
+            else:
+                self._give_up(group[0], error)
+
+    def _give_up(self, candidate: Candidate, error: HnError) -> None:
+        if isinstance(error, FetchTooLarge):
+            measuring.over_transfer(candidate.outcome, self.budgets, error.size)
+        elif isinstance(error, FetchFailed) and error.shallow:
+            self.gaps.append(report_cut_on_remote(candidate.outcome, self.remote.name, candidate.head))
+        else:
+            self._refuse(candidate, error.message)
+        self._failures += 1
+        if self._failures % _FAILURES_IN_A_ROW == 1:
+            self.remote.advertise()  # raises when it is gone: then it was not this history's fault
+
+    def _refuse(self, candidate: Candidate, why: str) -> None:
+        candidate.outcome.fail(
+            STRUCTURALLY_INVALID,
+            f"selection {candidate.outcome.name} could not be fetched from remote {self.remote.name}: {why}",
+            NOT_FETCHED,
+        )

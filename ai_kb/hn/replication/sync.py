@@ -1,0 +1,393 @@
+"""Synchronizing one repository with one remote: import what is selected, then publish what is local.
+
+Under one lock per repository:
+
+1. what an interrupted sync left is completed or taken back, its quarantine removed;
+2. the remote says what it has;
+3. each selector is matched with its one ref;
+4. what is new is fetched into a quarantine, measured, verified, and judged together;
+5. everything that holds is promoted in one transaction;
+6. each local history is published by its exact ref.
+
+Selectors fail independently of each other, and importing and publishing do too. Nothing that was
+refused is left anywhere. A selection authorizes transport, not trust.
+
+memory-v0, "Select and synchronize"; PROTOCOL, "Replication".
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from agent_base.errors import SuiteError
+from agent_base.gitproc import GitTimeout
+from ai_kb.hn.events import ACTORS_PREFIX
+from ai_kb.hn.gitstore import ObjectReader, Repository
+from ai_kb.hn.prefixes import PrefixStore
+from ai_kb.hn.replication import outcomes as names
+from ai_kb.hn.replication import publish as publishing
+from ai_kb.hn.replication import quarantine as quarantines
+from ai_kb.hn.replication import shallow
+from ai_kb.hn.replication.candidates import Candidate, Judge
+from ai_kb.hn.replication.fetching import Fetching
+from ai_kb.hn.replication.floors import Floors
+from ai_kb.hn.replication.matching import UNSUPPORTED, match
+from ai_kb.hn.replication.outcomes import ACTOR, MEMORY, Outcome
+from ai_kb.hn.replication.promotion import Journal, Move, Transaction, promote, raw_refs, recover
+from ai_kb.hn.replication.publish import Publication
+from ai_kb.hn.replication.quarantine import Quarantine
+from ai_kb.hn.replication.relationships import Relationships, tip_of
+from ai_kb.hn.replication.remote import IDLE_SECONDS, TOTAL_SECONDS, Remote
+from ai_kb.hn.replication.selection import DEFAULT_REMOTE, Selection, check_remote_name, load
+from ai_kb.hn.replication.shallow import Boundaries, Gap
+from ai_kb.hn.replication.state import ReplicationError, State
+from ai_kb.hn.streamrefs import LOCAL_PREFIX, REMOTES_PREFIX
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_DIRECTORIES = ("selections", "anchors", "transactions", "quarantine")
+SOME_FAILED = (
+    "replication import phase failed for one or more exact selections; "
+    "independently valid selections were promoted"
+)
+
+
+class NoSelection(ReplicationError):
+    """Nothing was selected for the remote, and the caller wants somebody to choose first."""
+
+    code = "no-selection"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to sync.
+
+    Attributes:
+        recover_shallow: fetch only what a shallow boundary cut, from its recorded supplier.
+        selection_required: refuse to take nothing saved for all.
+        idle, total: seconds to wait for the remote, without a sign of it and altogether.
+        person: somebody may be asked for a passphrase.
+        report: gets what git says of its progress.
+    """
+
+    recover_shallow: bool = False
+    selection_required: bool = False
+    idle: float = IDLE_SECONDS
+    total: float = TOTAL_SECONDS
+    person: bool = False
+    report: Callable[[bytes], None] | None = None
+
+
+@dataclass(slots=True)
+class Result:
+    """What a sync did. ``import_error``, ``publication_error``: why a whole phase failed."""
+
+    remote: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    publications: list[Publication] = field(default_factory=list)
+    events: int = 0
+    import_error: SuiteError | None = None
+    publication_error: SuiteError | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def promoted(self) -> int:
+        return sum(outcome.promoted for outcome in self.outcomes)
+
+    def failure(self) -> ReplicationError | None:
+        """What to say when not all of it succeeded."""
+        unpublished = [publication.described for publication in self.publications if publication.failed]
+        not_published = f"replication memory publication failed for remote {self.remote}"
+        error = self.import_error
+        if error is not None and (self.publication_error or unpublished):
+            hint = error.hint or (self.publication_error.hint if self.publication_error else "")
+            return ReplicationError(
+                f"import phase failed: {error.message}; publication phase failed: {not_published}", hint
+            )
+        if error is not None:
+            return ReplicationError(
+                f"import phase failed (publication phase completed): {error.message}", error.hint
+            )
+        if self.publication_error is not None or unpublished:
+            cause = self.publication_error
+            hint = (cause.hint or cause.message) if cause is not None else "; ".join(unpublished)
+            return ReplicationError(f"publication phase failed after replication: {not_published}", hint)
+        if all(outcome.promoted for outcome in self.outcomes):
+            return None
+        unsupported = any(outcome.detail == names.NOT_SUPPORTED for outcome in self.outcomes)
+        return ReplicationError(SOME_FAILED, UNSUPPORTED if unsupported else "")
+
+    def as_lines(self) -> list[str]:
+        """One line per selector, then what was done."""
+        return [
+            *(outcome.line() for outcome in self.outcomes),
+            f"Synchronized {self.events} verified events with {self.remote}; "
+            f"promoted {self.promoted} selections",
+        ]
+
+    def as_object(self) -> dict[str, object]:
+        """The same for scripts."""
+        failure = self.failure()
+        value: dict[str, object] = {
+            "version": 0,
+            "remote": self.remote,
+            "outcomes": [outcome.as_object() for outcome in self.outcomes],
+            "events": self.events,
+            "promoted": self.promoted,
+            "publications": [publication.as_object() for publication in self.publications],
+            "notes": self.notes,
+        }
+        if failure is not None:
+            value["error"] = {"code": failure.code, "message": failure.message, "hint": failure.hint}
+        return value
+
+
+def synchronize(repo: Repository, remote: str = DEFAULT_REMOTE, options: Options | None = None) -> Result:
+    """Exchange with ``remote``; what failed on the way is in the result.
+
+    Raises SuiteError when nothing could be begun: no such remote, another sync at work, an unsafe
+    directory, nothing selected, nothing to recover.
+    """
+    options = options or Options()
+    check_remote_name(remote)
+    if options.recover_shallow and not repo.is_shallow():
+        raise ReplicationError("selected shallow recovery requires a shallow repository")
+    with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
+        far = Remote(
+            repo,
+            remote,
+            idle=options.idle,
+            total=options.total,
+            person=options.person,
+            report=options.report,
+        )
+        selection = load(repo, remote)
+        if options.selection_required and not selection.saved:
+            raise NoSelection(
+                f"nothing is selected for remote {remote} yet; nothing was exchanged",
+                f"choose first: `hn replication select {remote} --all`, or --memory STREAM, --actor ACTOR",
+            )
+        state = State(repo)
+        state.prepare(*_DIRECTORIES)
+        with state.lock():
+            return _Sync(repo, reader, prefixes, far, selection, state, options).run()
+
+
+class _Sync:
+    """One sync, the lock held."""
+
+    def __init__(
+        self,
+        repo: Repository,
+        reader: ObjectReader,
+        prefixes: PrefixStore,
+        far: Remote,
+        selection: Selection,
+        state: State,
+        options: Options,
+    ) -> None:
+        self.repo = repo
+        self.reader = reader
+        self.prefixes = prefixes
+        self.far = far
+        self.selection = selection
+        self.state = state
+        self.options = options
+        self.journal = Journal(state)
+        self.floors = Floors(repo)
+        self.result = Result(far.name)
+        self.transaction = Transaction(f"txn-{time.time_ns()}", far.name)
+        self.gaps: list[Gap] = []
+        self.advertised: dict[str, str] | None = None
+
+    def run(self) -> Result:
+        recovered = recover(self.journal, self.repo, self.reader)
+        self.result.notes += recovered
+        quarantines.clear(self.state)
+        wanted = self._recorded_gaps() if self.options.recover_shallow else None
+        try:
+            self._import(wanted)
+        except (SuiteError, OSError) as error:
+            self.result.import_error = _as_error(error)
+            for outcome in self.result.outcomes:
+                if not outcome.status:
+                    outcome.fail(
+                        names.DEPENDENCY_MISSING,
+                        f"selection {outcome.name} was not fetched from remote {self.far.name}",
+                        names.NOT_FETCHED,
+                    )
+        if wanted is None:
+            self._publish()
+        self.journal.prune()
+        return self.result
+
+    # --- import -----------------------------------------------------------------------------------
+
+    def _import(self, wanted: set[str] | None) -> None:
+        """Steps 2 to 5. ``wanted``: only these selectors, whole (shallow recovery)."""
+        self.advertised = self.far.advertise()
+        candidates = self._candidates(wanted)
+        self.transaction.outcomes = self.result.outcomes
+        new = [c for c in candidates if not c.outcome.status and (c.whole or c.head != c.accepted)]
+        here = Judge(self.repo, self.reader, self.prefixes, self.floors, self.selection.budgets)
+        for candidate in candidates:
+            if not candidate.outcome.status and candidate not in new:
+                here.unchanged(candidate)
+        if new:
+            with Quarantine(self.state, self.repo, self.transaction.id, shared=wanted is None) as quarantine:
+                self._judge_new(new, quarantine)
+                self._accept(candidates, quarantine)
+        else:
+            self._accept(candidates, None)
+        shallow.record_gaps(self.state, self.far.name, self._remaining_gaps(wanted))
+
+    def _candidates(self, wanted: set[str] | None) -> list[Candidate]:
+        """Step 3: the history of each selector that has one; the outcomes of all selectors are begun."""
+        assert self.advertised is not None
+        matched = match(self.selection, self.advertised, only=wanted)
+        self.result.outcomes = matched.outcomes
+        self.result.notes += matched.notes
+        refs = raw_refs(self.repo, f"{REMOTES_PREFIX}/{self.far.name}", LOCAL_PREFIX, ACTORS_PREFIX)
+        boundaries = Boundaries(self.repo, self.reader)
+        for candidate in matched.candidates:
+            candidate.accepted = refs.get(candidate.accepted_ref, "")
+            candidate.whole = wanted is not None
+            heads = [head for head in (candidate.accepted, refs.get(candidate.ref, "")) if head]
+            cut = None if candidate.whole else boundaries.cut(heads)
+            if cut is not None:
+                self.gaps.append(shallow.report_cut(candidate.outcome, self.far.name, cut))
+        return matched.candidates
+
+    def _judge_new(self, new: list[Candidate], quarantine: Quarantine) -> None:
+        """Step 4."""
+        assert self.advertised is not None
+        fetching = Fetching(self.far, quarantine, self.selection.budgets)
+        try:
+            fetching.fetch(new)
+        finally:
+            self.gaps += fetching.gaps
+        judge = Judge(quarantine.repo, quarantine.reader, self.prefixes, self.floors, self.selection.budgets)
+        for candidate in new:
+            if not candidate.outcome.status:
+                judge.judge(candidate)
+        Relationships(
+            self.repo,
+            self.reader,
+            self.prefixes,
+            new,
+            remote=self.far.name,
+            advertised=self.advertised,
+            selected={outcome.name for outcome in self.result.outcomes},
+        ).judge()
+
+    def _accept(self, candidates: list[Candidate], quarantine: Quarantine | None) -> None:
+        """Step 5, and what is remembered of it."""
+        accepted = [candidate for candidate in candidates if candidate.structurally_sound]
+        transaction = self.transaction
+        transaction.moves = [
+            Move(candidate.accepted_ref, candidate.head, candidate.accepted)
+            for candidate in sorted(accepted, key=lambda candidate: candidate.accepted_ref)
+        ]
+        if any(move.new != move.old for move in transaction.moves):
+            assert quarantine is not None
+            objects = sorted({oid for candidate in accepted for oid, _, _ in candidate.objects})
+            there = self.reader.types(objects)
+            transaction.accepted = objects
+            transaction.pending = [o for o, kind in zip(objects, there, strict=True) if kind is None]
+            promote(self.journal, self.repo, self.reader, quarantine, transaction, self._boundaries(accepted))
+        for candidate in accepted:
+            candidate.outcome.status = names.PROMOTED
+            candidate.outcome.accepted = candidate.head
+        self._remember(accepted)
+        self.journal.complete(transaction)
+
+    def _boundaries(self, accepted: list[Candidate]) -> Callable[[], None] | None:
+        """What makes the promoted histories whole in a shallow repository, once their objects are here."""
+        commits = [entry[0] for candidate in accepted if candidate.whole for entry in candidate.placed]
+        if not commits:
+            return None
+        return lambda: shallow.remove_boundaries(self.repo, self.reader, commits)
+
+    def _remember(self, accepted: list[Candidate]) -> None:
+        for candidate in accepted:
+            if candidate.placed:
+                self.prefixes.extend(candidate.source, candidate.below, candidate.placed)
+            tip = tip_of(candidate)
+            events = tip.sequence if tip else candidate.outcome.measurements.events
+            self.floors.raise_to(candidate.accepted_ref, candidate.head, events)
+            if not candidate.is_memory:
+                self.result.events += events
+        try:
+            self.floors.save()
+        except (SuiteError, OSError) as error:
+            self.result.notes.append(
+                "the highest accepted heads could not be kept in the state directory: "
+                + _as_error(error).message
+            )
+
+    # --- shallow recovery -------------------------------------------------------------------------
+
+    def _recorded_gaps(self) -> set[str]:
+        """Selectors to recover. Raises ReplicationError where there is nothing to."""
+        remote = self.far.name
+        if not self.selection.saved or self.selection.all:
+            raise ReplicationError(
+                f"selected shallow recovery requires a saved exact selection for remote {remote}; "
+                "nothing was fetched",
+                f"hn replication select {remote} --memory STREAM",
+            )
+        recorded = {gap.selector for gap in shallow.load_gaps(self.state) if gap.remote == remote}
+        if not recorded:
+            raise ReplicationError(
+                f"no shallow gap was recorded for remote {remote}; nothing was fetched",
+                f"hn sync {remote} records the gaps it meets",
+            )
+        selected = {f"{MEMORY} {stream}" for stream in self.selection.memories}
+        selected |= {f"{ACTOR} {actor}" for actor in self.selection.actors}
+        if not recorded & selected:
+            raise ReplicationError(
+                f"the shallow gaps recorded for remote {remote} are outside its saved selection; "
+                "nothing was fetched",
+                "select them: recovery never adds a selector",
+            )
+        return recorded & selected
+
+    def _remaining_gaps(self, wanted: set[str] | None) -> list[Gap]:
+        """What is still cut: what was met now, and in a recovery what was not recovered."""
+        if wanted is None:
+            return self.gaps
+        promoted = {outcome.name for outcome in self.result.outcomes if outcome.promoted}
+        known = [gap for gap in shallow.load_gaps(self.state) if gap.remote == self.far.name]
+        return [*self.gaps, *(gap for gap in known if gap.selector not in promoted)]
+
+    # --- publication ------------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        """Step 6."""
+        try:
+            publications = publishing.local_histories(self.repo)
+            self.result.publications = publications
+            if not publications:
+                return
+            if self.advertised is None and isinstance(self.result.import_error, GitTimeout):
+                raise ReplicationError("it was not tried: the remote does not answer")
+            publishing.publish(
+                self.repo, self.reader, self.prefixes, self.far, self.advertised or {}, publications
+            )
+        except (SuiteError, OSError) as error:
+            self.result.publication_error = _as_error(error)
+        self.result.notes += [
+            f"{publication.kind} {publication.id}: {publication.reason} (local {publication.local_head}, "
+            f"remote {publication.remote_head}): bring it forward before you write to it"
+            for publication in self.result.publications
+            if publication.status == publishing.BEHIND
+        ]
+
+
+def _as_error(error: SuiteError | OSError) -> SuiteError:
+    if isinstance(error, SuiteError):
+        return error
+    return ReplicationError(f"{error.filename or 'the repository'}: {error.strerror or error}")
