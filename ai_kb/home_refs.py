@@ -1,13 +1,15 @@
 """Refs of the home store read from its files: one git process less before every prompt.
 
 The home store is this suite's own repository with git's files backend; whatever is unusual in it (another
-backend, symbolic refs, a file that is no ref) is left to ``git for-each-ref``. Loose refs are read before
+backend, symbolic refs, a file that is no ref, a promotion that was interrupted) is left to ``git for-each-ref``. Loose refs are read before
 the packed ones, as git does, so that none is missed while it is being packed. Standard library only.
 """
 
 from __future__ import annotations
 
 import os
+
+from ai_kb.hn.unsettled import pending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ _PACKED_LIMIT = 1 << 26
 
 def read_refs(git_dir: str, prefixes: Sequence[str]) -> dict[str, str] | None:
     """Ref to object id of every ref that is, or is below, one of ``prefixes``; None: ask git."""
-    if os.path.lexists(os.path.join(git_dir, "reftable")):
+    if os.path.lexists(os.path.join(git_dir, "reftable")) or pending(git_dir):
         return None
     found: dict[str, str] = {}
     try:
