@@ -1,8 +1,9 @@
 """Refs of the home store read from its files: one git process less before every prompt.
 
 The home store is this suite's own repository with git's files backend; whatever is unusual in it (another
-backend, symbolic refs, a file that is no ref, a promotion that was interrupted) is left to ``git for-each-ref``. Loose refs are read before
-the packed ones, as git does, so that none is missed while it is being packed. Standard library only.
+backend, symbolic refs, a file that is no ref, a promotion that was interrupted) is left to ``git
+for-each-ref``. Loose refs are read before the packed ones, as git does, so that none is missed while it is
+being packed. Standard library only.
 """
 
 from __future__ import annotations
