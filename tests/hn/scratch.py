@@ -147,7 +147,7 @@ KINDS = ("observation", "decision", "assumption")
 class History:
     """Random events in one repository: memories of all kinds, commits, policies, lost and found objects."""
 
-    def __init__(self, directory: Path, people: list[Person], seed: int) -> None:
+    def __init__(self, directory: Path, people: list[Person], seed: int, *, losing: bool = False) -> None:
         self.directory = directory
         self.people = people
         self.rng = random.Random(seed)
@@ -155,7 +155,9 @@ class History:
         self.ids: list[str] = []
         self.later: list[bytes] = []
         self.loose: list[str] = []
+        self.losing = losing
         self.lost = False
+        self.saved: list[tuple[str, list[tuple[str, str]]]] = []
         self.clock = 0
         directory.mkdir()
         git(directory, "init", "-q", "-b", "main")
@@ -177,10 +179,11 @@ class History:
             (self.switch, 2),
             (self.policy, 1),
             (self.accept, 2),
-            (self.rewind, 1),
-            (self.drop, 1),
+            (self.rewind, 2),
+            (self.drop, 2),
+            (self.bring_back, 3),
             (self.find, 2),
-            (self.lose, 1),
+            (self.lose, 2 if self.losing else 0),
         )
         event = self.rng.choices([c[0] for c in choices], [c[1] for c in choices])[0]
         event()
@@ -208,7 +211,8 @@ class History:
         mapping["operation"] = operation
         if operation != "record":
             unknown = "sha256:" + self.rng.randbytes(32).hex()
-            mapping["target"] = self.rng.choice([*self.ids[-12:], unknown])
+            own = [memory for _, memory in chain[-6:]] if operation != "challenge" else []
+            mapping["target"] = self.rng.choice([*self.ids[-8:], *own, *own, unknown])
         if operation in ("record", "supersede"):
             mapping["record"] = self.record()
         else:
@@ -335,15 +339,24 @@ class History:
             chain = self.heads[ref]
             keep = self.rng.randint(1, max(1, len(chain)))
             if chain and keep < len(chain):
+                self.saved.append((ref, list(chain)))
                 del chain[keep:]
                 git(self.directory, "update-ref", ref, chain[-1][0])
 
     def drop(self) -> None:
         """A stream is gone."""
-        if self.heads and self.rng.random() < 0.5:
+        if self.heads:
             ref = self.rng.choice(sorted(self.heads))
-            del self.heads[ref]
+            self.saved.append((ref, self.heads.pop(ref)))
             git(self.directory, "update-ref", "-d", ref)
+
+    def bring_back(self) -> None:
+        """A stream that was rewound or gone is as it was."""
+        if self.saved:
+            ref, chain = self.saved.pop(self.rng.randrange(len(self.saved)))
+            if chain:
+                self.heads[ref] = chain
+                git(self.directory, "update-ref", ref, chain[-1][0])
 
     def find(self) -> None:
         """An object that was missing arrives."""
