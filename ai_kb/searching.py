@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from ai_kb import stores
 from ai_kb.capsule import Capsule
+from ai_kb.hn import cache_bits as bits
 from ai_kb.hn.cache import Index, Judged, open_index
 from ai_kb.hn.projection import ACTIVE, LIFECYCLES
 from ai_kb.search import EXTENSION, Source, search
@@ -37,7 +38,9 @@ def find(
     limit: int = 10,
     untrusted: bool = False,
     every_lifecycle: bool = False,
+    kinds: Collection[str] = (),
     scopes: Collection[str] = (),
+    domains: Collection[str] = (),
 ) -> list[Hit]:
     """Capsules that fit ``query`` best, best first.
 
@@ -45,7 +48,8 @@ def find(
         only: one store.
         untrusted: also records that policy does not qualify.
         every_lifecycle: also what is superseded, retracted, branching.
-        scopes: only capsules of these scopes.
+        kinds, scopes: only capsules of one of these.
+        domains: only capsules with one of these domain tags.
 
     Raises:
         HnError, IndexUnavailable: a store that cannot be read.
@@ -63,15 +67,19 @@ def find(
                 lifecycle=LIFECYCLES if every_lifecycle else (ACTIVE,),
                 trust=() if untrusted else ("qualified",),
             )
+            for prefix, values in (("kind/", kinds), ("scope/", scopes), ("domain/", domains)):
+                if values:
+                    allowed &= index.any_of(bits.TOPIC, [prefix + value for value in values])
             sources.append(Source(store.name, index.conn, allowed))
         found: list[Hit] = []
-        for hit in search(sources, query, limit=limit if not scopes else 8 * limit):
+        # A record may name several kinds or scopes; which one counts is the capsule's to say.
+        for hit in search(sources, query, limit=2 * limit if kinds or scopes else limit):
             for judged in indexes[hit.source].judged([hit.number]):
                 data = judged.record.data
                 topics = data["topics"]
                 assert isinstance(topics, list)
                 capsule = Capsule(str(data["kind"]), str(data["content"]), topics)
-                if not scopes or capsule.scope in scopes:
+                if (not scopes or capsule.scope in scopes) and (not kinds or capsule.kind in kinds):
                     changed = _changed(indexes[hit.source], judged) if hit.source == REPO else ()
                     found.append(Hit(hit.source, judged, capsule, hit.score, changed))
         return found[:limit]

@@ -8,7 +8,7 @@ from typing import Any
 from agent_base.cli import Console
 from agent_base.errors import UsageError
 from ai_kb import inject_text, searching
-from ai_kb.capsule import SCOPES
+from ai_kb.capsule import KINDS, SCOPES, checked_tag
 from ai_kb.commands import _common
 from ai_kb.commands.harvest import count
 
@@ -20,7 +20,8 @@ _EXAMPLES = """\
 examples:
   ,ai-kb search requests that time out
   ,ai-kb search --json --limit 3 "flaky test"
-  git diff | ,ai-kb search -
+  ,ai-kb search --kind gotcha --domain postgres "lock timeout"
+  git diff | ,ai-kb search --query-stdin
 """
 _QUERY_LIMIT = 1 << 20
 
@@ -33,9 +34,12 @@ def add_parser(subparsers: Any) -> None:
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
     )
-    parser.add_argument("query", metavar="WORD", nargs="+", help="the question; `-` reads standard input")
+    parser.add_argument("query", metavar="WORD", nargs="*", help="the question; `-` reads standard input")
+    parser.add_argument("--query-stdin", action="store_true", help="read the question from standard input")
     parser.add_argument("--limit", type=count, default=10, help="at most so many (default: %(default)s)")
+    parser.add_argument("--kind", choices=KINDS, action="append", default=[], help="only this kind")
     parser.add_argument("--scope", choices=SCOPES, action="append", default=[], help="only this scope")
+    parser.add_argument("--domain", metavar="TAG", action="append", default=[], help="only this domain")
     parser.add_argument("--include-untrusted", action="store_true", help="also what policy does not qualify")
     parser.add_argument("--all", action="store_true", help="also what is superseded or retracted")
     _common.add_json(parser)
@@ -47,7 +51,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Print what was found."""
     place = _common.place(args, console)
     query = " ".join(args.query)
-    if query == "-":
+    if args.query_stdin and query:
+        raise UsageError("the question is given twice: as words and with --query-stdin")
+    if args.query_stdin or query == "-":
         query = console.stdin_bytes(_QUERY_LIMIT).decode("utf-8", "replace")
     if not query.strip():
         raise UsageError("the question is empty")
@@ -59,7 +65,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         limit=args.limit,
         untrusted=args.include_untrusted,
         every_lifecycle=args.all,
+        kinds=args.kind,
         scopes=args.scope,
+        domains=[checked_tag("domain", domain, prefix="domain/")[len("domain/") :] for domain in args.domain],
     )
     if args.json:
         console.json([as_object(hit) for hit in hits])
@@ -67,7 +75,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     now = console.now().timestamp()
     for hit in hits:
         record, capsule = hit.judged.record, hit.capsule
-        marks = [hit.store, capsule.scope or "no scope", inject_text.age(record.timestamp, now)]
+        marks = [
+            f"score {hit.score:.2f}",
+            hit.store,
+            capsule.scope or "no scope",
+            inject_text.age(record.timestamp, now),
+        ]
         marks += [f"by {capsule.by}"] if capsule.by == "agent" else []
         marks += [hit.judged.trust] if hit.judged.trust != "qualified" else []
         marks += [hit.judged.lifecycle] if hit.judged.lifecycle != "active" else []

@@ -203,6 +203,25 @@ def test_search_finds_and_says_what_it_is(kb: Cli) -> None:
     assert kb.json("search", "zebra") == []
     assert kb.json("search", "idempotent", "--scope", "universal") == []
     kb("search", " ", code=2)
+    assert f"score {hit['score']:.2f}" in kb("search", "idempotent", "requests")
+    assert kb("search", "--query-stdin", stdin="idempotent") == out
+    kb("search", "--query-stdin", "idempotent", stdin="idempotent", code=2)
+
+
+def test_search_is_narrowed_by_kind_scope_and_domain(kb: Cli) -> None:
+    gotcha = kb.remember(TITLE, BODY, "--kind", "gotcha", "--domain", "HTTP")
+    recipe = kb.remember("Requests with a budget", "Give idempotent requests a budget.", "--kind", "recipe")
+
+    def found(*filters: str) -> set[str]:
+        return {hit["id"] for hit in kb.json("search", "idempotent", "requests", *filters)}
+
+    assert found() == {gotcha, recipe}
+    assert found("--kind", "recipe") == {recipe}
+    assert found("--kind", "recipe", "--kind", "gotcha") == {gotcha, recipe}
+    assert found("--domain", "http") == {gotcha}
+    assert found("--domain", "http", "--kind", "recipe") == set()
+    assert len(found("--limit", "1")) == 1
+    kb("search", "x", "--kind", "nonsense", code=2)
 
 
 def test_search_leaves_out_what_recall_leaves_out_unless_asked(kb: Cli) -> None:
