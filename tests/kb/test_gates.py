@@ -22,7 +22,7 @@ Git = Callable[..., str]
 def world(repository: Path, isolated: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> World:
     """A world whose relevance is: shares a word. What passes the gates is what is asked here."""
 
-    def select(prompt: str, sources: list[Source], *, limit: int) -> list[Found]:
+    def select(prompt: str, sources: list[Source], *, limit: int, prose: bool = False) -> list[Found]:
         return search(sources, prompt, limit=limit)
 
     monkeypatch.setattr("ai_kb.relevance.select_relevant", select)

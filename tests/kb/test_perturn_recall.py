@@ -34,7 +34,7 @@ CORRECTION = (
 def world(repository: Path, isolated: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> World:
     """A world in which everything that shares a word is relevant."""
 
-    def select(prompt: str, sources: list[Source], *, limit: int) -> list[Found]:
+    def select(prompt: str, sources: list[Source], *, limit: int, prose: bool = False) -> list[Found]:
         return search(sources, prompt, limit=limit)
 
     monkeypatch.setattr("ai_kb.relevance.select_relevant", select)
@@ -472,7 +472,7 @@ def test_no_git_at_all_injects_nothing(world: World) -> None:
 def test_an_answer_that_comes_too_late_is_not_given(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.remember()
 
-    def late(prompt: str, sources: list[Source], *, limit: int) -> list[Found]:
+    def late(prompt: str, sources: list[Source], *, limit: int, prose: bool = False) -> list[Found]:
         time.sleep(0.6)
         return search(sources, prompt, limit=limit)
 
@@ -486,7 +486,7 @@ def test_an_answer_that_comes_too_late_is_not_given(world: World, monkeypatch: p
 def test_relevance_that_fails_injects_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.remember()
 
-    def broken(prompt: str, sources: list[Source], *, limit: int) -> list[Found]:
+    def broken(prompt: str, sources: list[Source], *, limit: int, prose: bool = False) -> list[Found]:
         raise sqlite3.DatabaseError("database disk image is malformed")
 
     monkeypatch.setattr("ai_kb.relevance.select_relevant", broken)

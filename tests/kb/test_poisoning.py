@@ -103,7 +103,7 @@ def inject_units(text: str) -> bytes:
 def world(repository: Path, isolated: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> World:
     """A world in which everything that shares a word is relevant."""
 
-    def select(prompt: str, sources: list[Source], *, limit: int) -> list[Found]:
+    def select(prompt: str, sources: list[Source], *, limit: int, prose: bool = False) -> list[Found]:
         return search(sources, prompt, limit=limit)
 
     monkeypatch.setattr("ai_kb.relevance.select_relevant", select)
