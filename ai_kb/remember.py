@@ -1,6 +1,6 @@
 """From a text to a signed capsule: checks, store, project, anchor, signature.
 
-``remember`` is what the command, ``promote`` and ``import`` call. The order of its checks:
+``remember`` is what the commands ``remember``, ``supersede`` and ``promote`` call. The order of its checks:
 
 1. the text is a capsule (``capsule``): not empty, not oversized, known kind and scope;
 2. it holds no credential, or ``allow_secret``;
@@ -16,21 +16,17 @@ decisions".
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agent_base.errors import SuiteError
-from ai_kb import capsule, corpus, stores
+from ai_kb import capsule, corpus, relations, stores
 from ai_kb.corpus import Reading
-from ai_kb.errors import AlreadyKnown, HoldsSecret, InvalidCapsule, KbError, NoStore
-from ai_kb.hn.envelope import ABSENT, Anchor, Applicability, PathAnchor, Record
-from ai_kb.hn.fields import is_evidence, is_path
-from ai_kb.hn.gitstore import NOT_A_BLOB, ObjectReader
+from ai_kb.errors import HoldsSecret, InvalidCapsule
+from ai_kb.hn.envelope import Anchor, Applicability, Record
 from ai_kb.hn.prefixes import PrefixStore
-from ai_kb.hn.projection import ACTIVE
 from ai_kb.hn.streams import append
-from ai_kb.likeness import Corpus
 from ai_kb.project import Project, identify
 from ai_kb.stores import HOME, REPO, Choice, Store
 
@@ -104,11 +100,11 @@ def remember(
     project = project_of(workspace, env)
     scope = _checked_scope(scope, draft, project)
     # (4)
-    target = _superseded(draft, choice, readings)
-    evidence, extra_refs = _evidence(draft, choice, readings)
+    target = relations.superseded(draft.supersedes, choice, readings)
+    evidence, extra_refs = relations.evidence_of(draft.evidence, choice, readings)
     # (5)
     if not draft.allow_duplicate:
-        _refuse_known(title, body, readings, target)
+        relations.refuse_known(title, body, readings, target)
     # (6)
     sources = tuple(
         _from_root(capsule.checked_value("--source", s), workspace, cwd or workspace) for s in draft.sources
@@ -128,7 +124,7 @@ def remember(
     anchor = Anchor(stores.HOME_ROOT)
     if choice.name == REPO:
         assert choice.store is not None
-        anchor, notes = _anchor(choice.store, sources)
+        anchor, notes = relations.anchor_at_head(choice.store, sources)
         warnings += notes + _trust_notes(choice.store, record_kind)
     record = Record(
         kind=record_kind,
@@ -267,130 +263,12 @@ def _topics(draft: Draft, kind: str, scope: str, project: Project) -> tuple[str,
     )
 
 
-# ---------------------------------------------------------------- (4), (5)
-
-
-def _superseded(draft: Draft, choice: Choice, readings: Sequence[Reading]) -> str:
-    """Full id of the record that is superseded, ``""`` for none."""
-    if not draft.supersedes:
-        return ""
-    every = {i: reading for reading in readings for i in reading.collection.memories}
-    target = corpus.full_id(draft.supersedes, every)
-    holder = every[target].store
-    if holder.name != choice.name:
-        raise KbError(
-            f"{target} is in the {holder.described}, and nothing supersedes across stores; "
-            "nothing was changed",
-            f"use --store {holder.name}",
-        )
-    memory = every[target].memory(target)
-    assert memory is not None
-    if memory.envelope.record is None:
-        raise KbError(f"{target} is a {memory.envelope.operation}, not a record; nothing was changed")
-    if memory.envelope.actor != holder.identity().actor:
-        raise KbError(
-            f"{target} is another actor's, and only its own actor supersedes it; nothing was changed",
-            "`,ai-kb challenge` disputes it",
-        )
-    return target
-
-
-def _evidence(
-    draft: Draft, choice: Choice, readings: Sequence[Reading]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Evidence that the store can resolve, and what becomes a ``Refs:`` trailer instead."""
-    kept: list[str] = []
-    refs: list[str] = []
-    git = [e for e in draft.evidence if e.startswith("git:")]
-    held_objects: dict[str, str | None] = {}
-    if git and choice.store is not None:
-        with choice.store.repo.objects() as reader:
-            names = [e[4:] for e in git]
-            found = reader.info(names)
-            held_objects = {n: f[0] if f else None for n, f in zip(names, found, strict=True)}
-    for text in dict.fromkeys(draft.evidence):
-        kind, _, name = text.partition(":")
-        if kind == "git" and name:
-            oid = held_objects.get(name)
-            if oid is None and choice.name == REPO:
-                raise KbError(
-                    f"evidence {text[:80]!r} is no object of this repository; nothing was changed",
-                    "commit it first, or leave it out",
-                )
-            if oid is None or not is_evidence(f"git:{oid}"):
-                refs.append(text)
-            else:
-                kept.append(f"git:{oid}")
-        elif kind == "memory" and name:
-            kept.append("memory:" + _evidence_memory(name, choice, readings))
-        elif is_evidence(text):
-            if choice.name == HOME:
-                raise KbError(
-                    f"evidence {text[:80]!r} cannot be resolved by the home store; nothing was changed",
-                    "name it with --ref, or use --store repo",
-                )
-            kept.append(text)
-        else:
-            raise InvalidCapsule(
-                f"{text[:80]!r} is no evidence; nothing was changed",
-                "git:<object>, memory:<id> or event:sha256:<id>",
-            )
-    return tuple(dict.fromkeys(kept)), tuple(refs)
-
-
-def _evidence_memory(name: str, choice: Choice, readings: Sequence[Reading]) -> str:
-    every = {i: reading for reading in readings for i in reading.collection.memories}
-    target = corpus.full_id(name, every)
-    if every[target].store.name != choice.name:
-        raise KbError(
-            f"evidence {target} is in the {every[target].store.described}, and evidence does not "
-            "reach across stores; nothing was changed",
-            f"use --store {every[target].store.name}",
-        )
-    return target
-
-
-def _refuse_known(title: str, body: str, readings: Sequence[Reading], target: str) -> None:
-    active = [k for k in corpus.known(readings, active_only=True) if k.id != target]
-    match = Corpus(active).most_alike(title, body)
-    if match is not None:
-        held, share = match
-        same = "the same" if share == 1 else "almost the same"
-        raise AlreadyKnown(
-            f"an active capsule says {same}: {held.id} in the {held.store} store; nothing was changed",
-            f"replace it with --supersedes {held.id}, or say --allow-duplicate",
-        )
-
-
 # ---------------------------------------------------------------- (6)
-
-
-def _anchor(store: Store, sources: Sequence[str]) -> tuple[Anchor, list[str]]:
-    """HEAD, and the blobs that the named files have there."""
-    with store.repo.objects() as reader:
-        head = reader.head()
-        if head is None:
-            raise NoStore(
-                "the repository has no commit to anchor a capsule to; nothing was changed", "commit first"
-            )
-        paths = sorted({p for p in map(source_path, sources) if is_path(p)}, key=str.encode)
-        return _path_anchors(reader, head, paths)
-
-
-def _path_anchors(reader: ObjectReader, head: str, paths: Sequence[str]) -> tuple[Anchor, list[str]]:
-    entries: list[PathAnchor] = []
-    notes: list[str] = []
-    for path, blob in zip(paths, reader.path_blobs(head, paths), strict=True):
-        if blob is None or blob in (ABSENT, NOT_A_BLOB):
-            notes.append(f"{path} is no file at HEAD, so the capsule cannot tell when it changes")
-        else:
-            entries.append(PathAnchor(path, blob))
-    return Anchor(head, tuple(entries)), notes
 
 
 def _from_root(source: str, workspace: str, cwd: str) -> str:
     """``source`` relative to the workspace, where it leads to a file in it; else as it is."""
-    path = source_path(source)
+    path = relations.source_path(source)
     rest = source[len(path) :]
     if not os.path.isabs(path) and os.path.lexists(os.path.join(workspace, path)):
         return os.path.normpath(path) + rest
@@ -398,12 +276,6 @@ def _from_root(source: str, workspace: str, cwd: str) -> str:
     if whole.startswith(workspace.rstrip("/") + "/") and os.path.lexists(whole):
         return os.path.relpath(whole, workspace) + rest
     return source
-
-
-def source_path(source: str) -> str:
-    """The path of ``path``, ``path:line`` or ``path:first-last``."""
-    path, colon, number = source.rpartition(":")
-    return path if colon and number.replace("-", "", 1).isdigit() else source
 
 
 def _trust_notes(store: Store, kind: str) -> list[str]:
@@ -446,6 +318,3 @@ def _write(
             prefixes=prefixes,
         )
     return replace(result, id=appended.id, stream=appended.stream, commit=appended.commit)
-
-
-__all__ = ["ACTIVE", "Draft", "Remembered", "project_of", "refuse_secrets", "remember", "source_path"]
