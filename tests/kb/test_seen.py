@@ -12,7 +12,7 @@ import pytest
 
 from agent_base.errors import UnsafePath
 from agent_base.files import LockTimeout
-from ai_kb.seen import Seen, seen_ids, state_path
+from ai_kb.seen import Seen, injections, seen_ids, state_path
 
 KEY = "session-1"
 
@@ -63,6 +63,29 @@ def test_all_or_some_can_be_forgotten(spec: str) -> None:
         seen.forget()
         assert seen.ids == set()
     assert seen_ids(spec, KEY) == []
+
+
+def test_when_something_was_injected_is_kept_also_after_it_was_forgotten(spec: str) -> None:
+    with Seen(spec, KEY) as seen:
+        seen.add(["a", "b"], 100.0)
+        seen.add(["a", "x"])  # nobody said when
+    with Seen(spec, KEY) as seen:
+        seen.forget()
+    with Seen(spec, KEY) as seen:
+        seen.add(["a"], 200.5)
+    assert seen_ids(spec, KEY) == ["a"]
+    assert injections(spec, KEY) == [("a", 100.0), ("b", 100.0), ("a", 200.5)]
+    assert injections(spec, "other") == []
+
+
+def test_only_the_latest_times_are_kept_and_only_such_as_can_be(spec: str) -> None:
+    with Seen(spec, KEY) as seen:
+        seen.add((f"id-{i}" for i in range(300)), 1.0)
+    assert [memory_id for memory_id, _ in injections(spec, KEY)] == [f"id-{i}" for i in range(100, 300)]
+    path = Path(state_path(spec, KEY))
+    bad = '[["a", true], ["a", -1], ["a", NaN], ["a", 1e99], ["a"], [1, 1], "a", ["ok", 5]]'
+    path.write_text('{"version": 1, "injected": %s}' % bad)
+    assert injections(spec, KEY) == [("ok", 5.0)]
 
 
 def test_the_same_prompt_again_at_once_is_the_same_event(spec: str) -> None:
