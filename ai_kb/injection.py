@@ -152,5 +152,5 @@ def _unseen(where: Where, lines: Sequence[tuple[str, str]], room: int) -> list[s
     with Seen(where.spec_dir, where.session_key, timeout=wait) as seen:
         fresh = [(memory_id, line) for memory_id, line in lines if memory_id not in seen.ids]
         shown = inject_text.fitting([line for _, line in fresh], room)
-        seen.add(memory_id for memory_id, _ in fresh[: len(shown)])
+        seen.add((memory_id for memory_id, _ in fresh[: len(shown)]), where.now)
     return shown

@@ -151,5 +151,5 @@ def _read(path: str) -> tuple[list[str], dict[str, float], list[tuple[str, float
 
 
 def _is_time(value: object) -> bool:
-    """Whether ``value`` can be seconds since the epoch: a number, not a truth value, of a year that exists."""
+    """Whether ``value`` can be seconds since the epoch: a number, no truth value, of a year that exists."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e11

@@ -84,7 +84,7 @@ def test_only_the_latest_times_are_kept_and_only_such_as_can_be(spec: str) -> No
     assert [memory_id for memory_id, _ in injections(spec, KEY)] == [f"id-{i}" for i in range(100, 300)]
     path = Path(state_path(spec, KEY))
     bad = '[["a", true], ["a", -1], ["a", NaN], ["a", 1e99], ["a"], [1, 1], "a", ["ok", 5]]'
-    path.write_text('{"version": 1, "injected": %s}' % bad)
+    path.write_text(f'{{"version": 1, "injected": {bad}}}')
     assert injections(spec, KEY) == [("ok", 5.0)]
 
 
