@@ -175,9 +175,21 @@ def _wired(harness: Harness, env: Mapping[str, str], layout: Layout, manifest: M
         return Check(name, FAIL, f"{path}: {error.message}", error.hint or "mend the file")
     if found == wanted:
         return Check(name, OK, f"{path}: {', '.join(wanted)}")
+    if _commands(found) == _commands(wanted):
+        return Check(name, WARN, f"{path}: changed by hand; installing again resets it", hint)
     missing = [event for event in wanted if event not in found]
     what = f"no hook for {', '.join(missing)}" if missing else "its hooks are not this version's"
     return Check(name, FAIL, f"{path}: {what}", hint)
+
+
+def _commands(hooks: Any) -> list[str]:
+    """Every command line in a hooks object, with the events they are on, in any order."""
+    found = []
+    for event, entries in hooks.items():
+        for entry in entries:
+            handlers = entry.get("hooks", [entry])
+            found += [f"{event} {handler.get('command')}" for handler in handlers]
+    return sorted(found)
 
 
 def _allowed(harness: Harness, env: Mapping[str, str]) -> Iterator[Check]:

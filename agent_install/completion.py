@@ -45,6 +45,8 @@ def generate(runtime: Runtime, env: Mapping[str, str]) -> None:
         SuiteError: a command does not print its own.
     """
     for command, module in COMMANDS.items():
+        if f",{command}" in COMMANDS:
+            continue  # its name without the comma: made of the other's scripts below
         program = f"import sys; sys.argv[0] = {command!r}; from {module} import entry; sys.exit(entry())"
         for shell in SHELLS:
             target = _store(runtime, shell, command)
@@ -62,6 +64,10 @@ def generate(runtime: Runtime, env: Mapping[str, str]) -> None:
                 raise SuiteError(f"{command} prints no completion for {shell}: {' '.join(last)}")
             os.makedirs(os.path.dirname(target), exist_ok=True)
             write_atomic(target, noted(done.stdout), durable=False)
+            plain = command.removeprefix(",")
+            if plain != command:
+                script = noted(done.stdout).replace(command.encode(), plain.encode())
+                write_atomic(_store(runtime, shell, plain), script, durable=False)
 
 
 def scripts(runtime: Runtime, layout: Layout) -> dict[str, bytes]:

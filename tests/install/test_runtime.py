@@ -1,0 +1,215 @@
+"""install.sh itself, and the environment it makes: for real, from wheels where there are some."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agent_install import completion, launchers, runtime
+
+if TYPE_CHECKING:
+    from conftest import Machine
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BASE = str(getattr(sys, "_base_executable", sys.executable))
+# Before the isolation of the tests takes it away: where packages come from on this machine.
+_INDEX = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP"))}
+_PIP_CONFIG = [
+    path for path in (Path.home() / ".config/pip/pip.conf", Path("/etc/pip.conf")) if path.exists()
+]
+
+
+def install_sh(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["/bin/sh", str(ROOT / "install.sh"), *words],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+
+
+@pytest.mark.slow
+def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_it_away_again(
+    machine: Machine,
+) -> None:
+    shutil.rmtree(machine.home / ".local/share/agent-hook-suite")
+    machine.have("claude")
+    env = {**machine.env, **_INDEX, "PYTHON": BASE}
+    if _PIP_CONFIG:
+        env.setdefault("PIP_CONFIG_FILE", str(_PIP_CONFIG[0]))
+    done = install_sh(env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = install_sh(env)
+    assert again.returncode == 0
+    assert "nothing was changed" in again.stdout
+    status = install_sh(env, "--status")
+    assert status.returncode == 0, status.stdout
+    assert "perturn_recall.py: runs in" in status.stdout
+    python = machine.home / ".local/share/agent-hook-suite/current/bin/python"
+    version = subprocess.run(
+        [python, "-I", "-c", "from importlib.metadata import version; print(version('agent-hook-suite'))"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert version.stdout.strip() == runtime.project(str(ROOT))[0]
+    site = machine.home / ".local/share/agent-hook-suite/current/site"
+    assert list((site / "hooks/__pycache__").glob("session_context.*.pyc"))
+    assert not list(site.rglob("tests/test_install*"))
+    gone = install_sh(env, "--uninstall", "--purge")
+    assert gone.returncode == 0, gone.stderr
+    assert [path for path in machine.home.rglob("*") if path.is_file() and ".rustup" not in str(path)] == []
+
+
+def test_the_same_sources_give_the_same_environment_and_others_another(tmp_path: Path) -> None:
+    first = runtime.plan(str(ROOT), str(tmp_path))
+    assert runtime.plan(str(ROOT), str(tmp_path)) == first
+    copy = tmp_path / "copy"
+    for name in (*runtime.PACKAGES, "pyproject.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy / name)
+    assert runtime.plan(str(copy), str(tmp_path)).directory == first.directory
+    (copy / "hooks/adapters/claude.json").write_text("{}")
+    assert runtime.plan(str(copy), str(tmp_path)).directory != first.directory
+
+
+def test_what_is_not_a_checkout_is_refused(machine: Machine, tmp_path: Path) -> None:
+    assert machine.install(source=tmp_path) == 1
+    assert "install from a whole checkout" in machine.err
+
+
+def fake(tmp_path: Path, name: str, script: str) -> Path:
+    path = tmp_path / "fake" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_without_a_recent_python_install_sh_says_what_is_needed(machine: Machine, tmp_path: Path) -> None:
+    for name in ("python3", "python", "python3.11", "python3.12", "python3.13", "python3.14"):
+        fake(tmp_path, name, "exit 1")
+    for name in ("dirname", "env", "sh"):
+        (tmp_path / "fake" / name).symlink_to(str(shutil.which(name)))
+    env = {**machine.env, "PATH": str(tmp_path / "fake")}
+    done = install_sh(env)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "install.sh: Python 3.11 or newer is needed and was not found "
+        "(install it, or uv, or set PYTHON to one)\n"
+    )
+    done = install_sh({**env, "PYTHON": str(tmp_path / "fake/python3")})
+    assert done.returncode == 1
+    assert "is not Python 3.11 or newer" in done.stderr
+
+
+def test_a_python_without_venv_is_named_with_the_package_to_install(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = fake(tmp_path, "python3", 'echo "Error: ensurepip is not available." >&2; exit 1')
+    monkeypatch.setattr(runtime, "base_python", lambda: str(broken))
+    made = runtime.Runtime(str(tmp_path / "versions/x"))
+    with pytest.raises(runtime.NoEnvironment) as caught:
+        runtime.make(made, str(ROOT), machine.env, lambda _: None)
+    assert "ensurepip is not available" in caught.value.message
+    assert "python3-venv" in caught.value.hint
+    assert not os.path.exists(made.directory)
+
+
+def test_uv_makes_the_environment_where_there_is_one_and_is_told_of_offline_wheels(
+    machine: Machine, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    fake(tmp_path, "uv", f'printf "%s\\n" "$*" >>"{log}"; [ "$1" = venv ]')
+    env = {
+        **machine.env,
+        "PATH": f"{tmp_path / 'fake'}:/usr/bin:/bin",
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": "/wheels /more",
+        "PIP_INDEX_URL": "https://index.invalid/simple",
+    }
+    made = runtime.Runtime(str(tmp_path / "versions/x"))
+    with pytest.raises(runtime.NoEnvironment, match="dependencies could not be installed"):
+        runtime.make(made, str(ROOT), env, lambda _: None)
+    venv, pip = log.read_text().splitlines()
+    assert venv == f"venv --quiet --python {runtime.base_python()} {made.directory}"
+    assert (
+        "--no-index --find-links /wheels --find-links /more --index-url https://index.invalid/simple" in pip
+    )
+    assert "pynacl" in pip
+
+
+def test_demo_hands_over_and_leaves_the_home_alone(machine: Machine, tmp_path: Path) -> None:
+    checkout = tmp_path / "check out"
+    (checkout / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "install.sh", checkout)
+    (checkout / "scripts/_env.sh").write_text(
+        'root=$(cd "$(dirname "$0")/.." && pwd -P)\ncd "$root"\nPY=/bin/echo\n'
+    )
+    before = machine.snapshot()
+    done = subprocess.run(
+        ["/bin/sh", str(checkout / "install.sh"), "--demo", "--keep", "a b"],
+        env=machine.env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout == "scripts/demo --keep a b\n"
+    assert machine.snapshot() == before
+
+
+# ---------------------------------------------------------------- completion
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands print, kept as an environment keeps it."""
+    directory = tmp_path_factory.mktemp("environment")
+    (directory / "bin").mkdir()
+    (directory / "bin/python").symlink_to(sys.executable)
+    wrapper = directory / "bin/python"
+    wrapper.unlink()
+    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    wrapper.chmod(0o755)
+    completion.generate(runtime.Runtime(str(directory)), dict(os.environ))
+    return directory / "completion"
+
+
+@pytest.mark.parametrize("command", launchers.COMMANDS)
+def test_bash_completes_the_verbs_of_every_command(scripts: Path, command: str) -> None:
+    begun = "m" if command == "hn" else "r"
+    program = (
+        f'. "$1" || exit 3; COMP_WORDS=("{command}" "{begun}"); COMP_CWORD=1; '
+        'f=$(complete -p -- "$0" | sed "s/.*-F \\([^ ]*\\).*/\\1/"); '
+        f'"$f" "$0" {begun} "$0"; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", program, command, str(scripts / "bash" / command)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    expected = {"hn": "memory", ",ai-kb": "remember", "ai-kb": "remember"}.get(command, "resume")
+    assert expected in done.stdout.split()
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+@pytest.mark.parametrize("command", launchers.COMMANDS)
+def test_the_scripts_of_other_shells_parse_where_the_shell_is_there(
+    scripts: Path, shell: str, command: str
+) -> None:
+    text = (scripts / shell / command).read_text()
+    assert completion.is_ours(text.encode())
+    if shell == "zsh":
+        assert text.startswith(f"#compdef {command}\n")
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    done = subprocess.run(
+        [shell, "-n", str(scripts / shell / command)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
