@@ -4,6 +4,7 @@ Text from memory, repositories, tools and other users is hostile until one of th
 functions has rendered it. ``json_line`` is for what a model reads, ``terminal`` for
 what a person reads in a terminal. Neither output contains a line break, a control, a
 bidirectional or zero-width character, a lone surrogate, or ``<``, ``>``, ``&`` (json_line).
+``block`` and ``html`` are for text of several lines: for a model, and for a page.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from agent_base import lightjson
 # Cc controls, Cf formats (bidirectional, zero-width, tags), Cs lone surrogates, Co private use,
 # Cn unassigned, Zl/Zp line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+_REFERENCES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
 
 
 def _escape(char: str) -> str:
@@ -57,6 +60,28 @@ def terminal(text: str) -> str:
         return text
     short = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
     return "".join(short[c] if c in short else _escape(c) if c < " " or _hidden(c) else c for c in text)
+
+
+def html(text: str) -> str:
+    """``text`` for a page, inside an element or a quoted attribute: it stays text there.
+
+    ``&``, ``<``, ``>`` and both quotes are references; controls but ``\\n`` and ``\\t``, format
+    characters, separators and private characters are shown as ``\\uXXXX``; lone surrogates become
+    U+FFFD; ``\\r\\n`` is ``\\n``.
+    """
+    if text.isalnum() and text.isascii():
+        return text
+    return "".join(
+        _REFERENCES.get(c)
+        or (
+            "\ufffd"
+            if "\ud800" <= c <= "\udfff"
+            else _escape(c)
+            if (c < " " and c not in "\n\t") or _hidden(c)
+            else c
+        )
+        for c in text.replace("\r\n", "\n")
+    )
 
 
 def clean_surrogates(text: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
+import unicodedata
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -132,3 +134,28 @@ class TestLightJson:
         assert lightjson.loads('{"a": [1]}') == {"a": [1]}
         assert lightjson.dumps({"a": "ü"}) == '{"a":"\\u00fc"}'
         assert lightjson.dumps("ü", ascii_only=False) == '"ü"'
+
+
+class TestTextOfAPage:
+    def test_it_stays_text_in_an_element_and_in_an_attribute(self) -> None:
+        assert inert.html("""<b a='1'>&"</b>""") == "&lt;b a=&#x27;1&#x27;&gt;&amp;&quot;&lt;/b&gt;"
+        assert inert.html("plain") == "plain"
+        assert inert.html("a\r\nb\tc") == "a\nb\tc"
+
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [("\u202eevil", "\\u202eevil"), ("\x1b[31m", "\\u001b[31m"), ("\0\r", "\\u0000\\u000d"), ("\udc80", "\ufffd"),
+         ("a\u200bb\u2028", "a\\u200bb\\u2028"), ("\x7f", "\\u007f"), ("\U000e0041", "\\udb40\\udc41"), ("ü☃😀שלום", "ü☃😀שלום")],
+    )  # fmt: skip
+    def test_what_cannot_be_seen_is_shown(self, text: str, shown: str) -> None:
+        assert inert.html(text) == shown
+
+    @quick
+    @given(st.text(st.characters()))
+    def test_nothing_of_any_text_is_markup_or_hidden(self, text: str) -> None:
+        out = inert.html(text)
+        assert not set(out) & set("<>\"'")
+        kinds = {unicodedata.category(c) for c in out if c not in "\n\t"}
+        assert not kinds & {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+        plain = "".join(c for c in text if unicodedata.category(c)[0] not in "CZ" or c == " ")
+        assert html.unescape(inert.html(plain)) == plain
