@@ -25,6 +25,7 @@ from ai_kb.likeness import Known
 from ai_kb.stores import Store
 
 SHORTEST_PREFIX = 8  # hex digits that may stand for an id
+WIDE_SCOPES = ("domain", "universal")  # where a capsule made by an agent goes only once approved
 _NO_COMMIT = "0" * 40
 
 
@@ -51,6 +52,11 @@ class Held:
             if found != wanted:
                 return found if wanted != RESOLVED else f"evidence-{found}"
         return ""
+
+    @property
+    def needs_approval(self) -> bool:
+        """Whether an approval would change where the capsule is injected."""
+        return not self.left_out and self.capsule.by == "agent" and self.capsule.scope in WIDE_SCOPES
 
 
 class Reading:

@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             _common.say(console, f"{'Approved' if new else 'Was approved already:'} {memory_id}")
         return 0
     given = consent.approved(console.env)
-    waiting = [h for h in held.values() if needs_approval(h) and h.row.id not in given]
+    waiting = [h for h in held.values() if h.needs_approval and h.row.id not in given]
     if not waiting:
         console.out("Nothing waits for approval.")
     for h in waiting:
@@ -60,11 +60,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if answer == "y":
             consent.approve(console.env, h.row.id, when)
     return 0
-
-
-def needs_approval(held: corpus.Held) -> bool:
-    """Whether an approval would change where a capsule is injected."""
-    return not held.left_out and held.capsule.by == "agent" and held.capsule.scope in ("domain", "universal")
 
 
 def run_unapprove(args: argparse.Namespace, console: Console) -> int:

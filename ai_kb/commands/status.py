@@ -10,7 +10,6 @@ from agent_base.cli import Console
 from agent_base.errors import SuiteError
 from ai_kb import consent, corpus, stores
 from ai_kb.commands import _common
-from ai_kb.commands.approve import needs_approval
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.policy import MISSING_DIGEST
 from ai_kb.stores import REPO, Store
@@ -63,7 +62,7 @@ def _of_store(store: Store, console: Console) -> dict[str, Any]:
         "recalled": sum(not h.left_out for h in held),
         "left_out": dict(Counter(h.left_out for h in held if h.left_out)),
         "source_changed": sum(bool(h.changed) for h in held),
-        "waiting_for_approval": sum(needs_approval(h) and h.row.id not in approved for h in held),
+        "waiting_for_approval": sum(h.needs_approval and h.row.id not in approved for h in held),
     }
     if store.name == REPO:
         answer["accepted"] = consent.accepted(console.env, store.repo.common_dir, digest)
