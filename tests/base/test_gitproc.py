@@ -1,0 +1,176 @@
+"""The git runner: what a child gets, how it is asked, that nothing blocks or is left behind."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_base.gitproc import CatFile, GitError, GitTimeout, TooLarge, find_git, for_each_ref, run
+
+Git = Callable[..., str]
+
+
+def _script(directory: Path, text: str) -> dict[str, str]:
+    """An environment whose git is this shell script."""
+    directory.mkdir(exist_ok=True)
+    path = directory / "git"
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return {"PATH": f"{directory}:{os.environ['PATH']}", "HOME": str(directory)}
+
+
+def _open_descriptors() -> int:
+    return len(os.listdir("/dev/fd"))
+
+
+def test_a_run_gives_status_stdout_and_stderr(repository: Path, git: Git) -> None:
+    status, out, err = run(("-C", str(repository)), ("rev-parse", "HEAD"), env=os.environ)
+    assert (status, out.decode().strip(), err) == (0, git(repository, "rev-parse", "HEAD"), b"")
+    status, out, err = run(("-C", str(repository)), ("rev-parse", "--verify", "nope"), env=os.environ)
+    assert status == 128
+    assert out == b""
+    assert b"fatal" in err
+
+
+def test_stdin_of_any_size_is_written_while_stdout_is_read(repository: Path) -> None:
+    data = os.urandom(3_000_000)
+    status, out, _ = run(
+        ("-C", str(repository)), ("hash-object", "-w", "--stdin"), env=os.environ, stdin=data, hook=False
+    )
+    assert status == 0
+    with CatFile(("-C", str(repository)), env=os.environ) as objects:
+        assert objects.content(out.decode().strip()) == (out.decode().strip(), "blob", data)
+
+
+def test_a_child_that_does_not_read_its_stdin_is_no_error(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", "exec <&-\necho done\n")
+    assert run((), ("x",), env=env, stdin=b"y" * 1_000_000)[:2] == (0, b"done\n")
+
+
+def test_more_output_than_allowed_stops_git(repository: Path) -> None:
+    before = _open_descriptors()
+    with pytest.raises(GitError, match="more than 10 bytes"):
+        run(("-C", str(repository)), ("cat-file", "-p", "HEAD"), env=os.environ, limit=10)
+    assert _open_descriptors() == before
+
+
+def test_nothing_blocks_past_the_deadline_and_no_child_is_left(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", f"echo $$ > {tmp_path}/pid\nexec sleep 60\n")
+    before = _open_descriptors()
+    start = time.monotonic()
+    with pytest.raises(GitTimeout):
+        run((), ("x",), env=env, deadline=start + 0.4)
+    assert time.monotonic() - start < 20
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    with CatFile((), env=env, deadline=time.monotonic() + 0.4) as objects, pytest.raises(GitTimeout):
+        objects.info(["HEAD"])
+    assert _open_descriptors() == before
+
+
+def test_a_child_that_closes_its_output_and_goes_on_is_stopped_at_the_deadline(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", "exec >&- 2>&- sleep 60\n")
+    start = time.monotonic()
+    assert run((), ("x",), env=env, deadline=start + 0.3)[0] == -9
+    assert time.monotonic() - start < 20
+
+
+def test_a_hooks_git_is_hardened_and_inherited_git_variables_are_gone(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", 'echo "$@"\nenv\n')
+    env |= {"GIT_DIR": "/elsewhere", "GIT_INDEX_FILE": "/x", "GIT_NO_LAZY_FETCH": "0", "OTHER": "stays"}
+    out = run(("--git-dir", "/r"), ("cat-file", "-e", "x"), env=env)[1].decode()
+    assert out.startswith("-c safe.bareRepository=explicit --git-dir /r cat-file -e x\n")
+    lines = out.splitlines()
+    assert "OTHER=stays" in lines
+    for wanted in (
+        "GIT_NO_LAZY_FETCH=1",
+        "GIT_NO_REPLACE_OBJECTS=1",
+        "GIT_OPTIONAL_LOCKS=0",
+        "GIT_TERMINAL_PROMPT=0",
+    ):
+        assert wanted in lines
+    assert not any(line.startswith(("GIT_DIR=", "GIT_INDEX_FILE=")) for line in lines)
+    out = run((), ("x",), env=env, hook=False)[1].decode()
+    assert out.startswith("x\n")
+    assert "GIT_NO_LAZY_FETCH=0" in out.splitlines()
+
+
+def test_git_is_never_a_file_of_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _script(tmp_path, "echo planted\n")
+    monkeypatch.chdir(tmp_path)
+    assert os.path.isabs(find_git({"PATH": f".:{tmp_path}/nowhere:{os.environ['PATH']}"}))
+    for path in (".", "", ":", "bin"):
+        with pytest.raises(GitError, match="not found"):
+            find_git({"PATH": path})
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").mkdir()
+    with pytest.raises(GitError):
+        find_git({"PATH": f"{tmp_path}/bin"})
+
+
+def test_a_git_that_cannot_be_started_is_an_error_and_leaks_nothing(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", "")
+    (tmp_path / "bin" / "git").write_text("#!/nowhere/at/all\n")
+    before = _open_descriptors()
+    with pytest.raises(GitError, match="could not be started"):
+        run((), ("x",), env=env)
+    assert _open_descriptors() == before
+
+
+def test_objects_are_answered_in_order_missing_ones_as_none(repository: Path, git: Git) -> None:
+    head = git(repository, "rev-parse", "HEAD")
+    names = [head, "0" * 40, "HEAD:README.md", "HEAD:no such file", "nope", f"{head}^{{tree}}"] * 100
+    with CatFile(("-C", str(repository)), env=os.environ) as objects:
+        found = objects.info(names)
+        assert len(found) == 600
+        assert found[:6] == found[594:]
+        assert found[0] == (head, "commit", int(git(repository, "cat-file", "-s", "HEAD")))
+        assert [entry is None for entry in found[:6]] == [False, True, False, True, True, False]
+        contents = list(objects.contents(names))
+        assert [entry and entry[0] for entry in contents] == [entry and entry[0] for entry in found]
+        assert contents[2] is not None
+        assert contents[2][2] == b"# A project\n"
+
+
+def test_a_name_is_one_line(repository: Path) -> None:
+    with CatFile(("-C", str(repository)), env=os.environ) as objects:
+        for name in ("HEAD\ninfo HEAD", "", "a\0b"):
+            with pytest.raises(ValueError, match="one non-empty line"):
+                objects.info(["HEAD", name])
+        assert objects.info(["HEAD"])[0] is not None
+
+
+def test_stopping_early_or_finding_a_large_object_ends_the_process_and_a_new_one_answers(
+    repository: Path,
+) -> None:
+    with CatFile(("-C", str(repository)), env=os.environ) as objects:
+        next(iter(objects.contents(["HEAD", "HEAD"])))
+        assert objects.info(["HEAD"])[0] is not None
+        with pytest.raises(TooLarge):
+            objects.content("HEAD", limit=10)
+        assert objects.content("HEAD:README.md", limit=100) is not None
+
+
+def test_no_repository_is_an_error_with_gits_own_reason(tmp_path: Path) -> None:
+    with CatFile(("-C", str(tmp_path)), env=os.environ) as objects, pytest.raises(GitError, match="ended"):
+        objects.info(["HEAD"])
+    with pytest.raises(GitError, match="for-each-ref failed"):
+        for_each_ref(("-C", str(tmp_path)), ["refs"], env=os.environ)
+
+
+def test_refs_may_hold_any_character_that_git_allows(repository: Path, git: Git) -> None:
+    for name in ("refs/x/a\u2028b", "refs/x/\u0085", "refs/x/ünï"):
+        git(repository, "update-ref", name, "HEAD")
+    head = git(repository, "rev-parse", "HEAD")
+    assert for_each_ref(("-C", str(repository)), ["refs/x"], env=os.environ) == {
+        "refs/x/a\u2028b": head,
+        "refs/x/\u0085": head,
+        "refs/x/ünï": head,
+    }
+    assert for_each_ref(("-C", str(repository)), ["refs/none"], env=os.environ) == {}
