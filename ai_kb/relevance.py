@@ -34,18 +34,18 @@ CROWD = 0.3
 FITTED_RECORDS = 400
 
 # Printed by scripts/fit_relevance.
-BIAS = -5.862
+BIAS = -6.343
 WEIGHTS = {
-    "bm25": 1.071,
-    "prompt_covered": 1.412,
-    "title_covered": 7.191,
-    "related_covered": 12.189,
-    "tool_differs": -1.105,
-    "lead": 3.773,
-    "above_background": 0.878,
-    "turn": 0.487,
-    "asking": -4.201,
-    "changing": -1.599,
+    "bm25": 1.345,
+    "prompt_covered": 1.477,
+    "title_covered": 7.208,
+    "related_covered": 12.875,
+    "tool_differs": -1.198,
+    "lead": 3.998,
+    "above_background": 0.227,
+    "turn": 0.446,
+    "asking": -4.146,
+    "changing": -1.567,
 }
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ai_kb.relevance_prompt import Prompt
-    from ai_kb.search import Collection, Document
+    from ai_kb.search import Collection, Document, Source
 
 # In the order of the weights in ``relevance``.
 FEATURES = (
@@ -200,7 +200,7 @@ def describe(prompt: Prompt, collection: Collection) -> list[Candidate]:
     # Of equals the newer one; of stores the first.
     order = {source.name: place for place, source in enumerate(collection.sources)}
     scored.sort(key=lambda entry: (-entry[0], order[entry[1].name], -entry[2].number))
-    del scored[_CONSIDERED:]
+    scored = _distinct(scored)[:_CONSIDERED]
     if not scored:
         return []
     best = scored[0][0]
@@ -228,6 +228,15 @@ def describe(prompt: Prompt, collection: Collection) -> list[Candidate]:
         for place, (score, source, document) in enumerate(scored)
         if len(document.counts(query.gain)) >= _FEWEST_SHARED
     ]
+
+
+def _distinct(scored: list[tuple[float, Source, Document]]) -> list[tuple[float, Source, Document]]:
+    """The first of each text: a capsule that both stores hold is one candidate, not its own rival."""
+    found: dict[str, tuple[float, Source, Document]] = {}
+    for entry in scored:
+        document = entry[2]
+        found.setdefault(" ".join([*document.title, "\n", *document.body]), entry)
+    return list(found.values())
 
 
 def _shared(query: Query, document: Document) -> tuple[float, float, float, float]:

@@ -60,7 +60,7 @@ def prompts(name: str) -> list[dict[str, Any]]:
 # ---------------------------------------------------------------- the figures
 
 
-@pytest.mark.parametrize("name", ["dev", "own"])
+@pytest.mark.parametrize("name", ["dev", "own", "blind"])
 def test_the_bars_are_reached_on_the_evaluation_prompts(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -209,11 +209,20 @@ def test_what_may_not_be_shown_is_not_selected_and_the_rest_is() -> None:
 
 
 def test_at_most_as_many_as_asked_for_best_first() -> None:
-    store = Store.of(*[LOCK] * 8)
+    store = Store.of(*[(f"{LOCK[0]} ({n} of 8)", *LOCK[1:]) for n in range(8)])
     found: list[Selected] = select_relevant(WAITS, [store.source()], limit=5)
-    assert len(found) <= 5
+    assert 1 < len(found) <= 5
     assert [s.score for s in found] == sorted((s.score for s in found), reverse=True)
-    assert len(chosen(store, WAITS, limit=1)) == len(chosen(store, WAITS)[:1])
+    assert len(chosen(store, WAITS)) <= relevance.SHOWN
+    assert len(chosen(store, WAITS, limit=1)) == 1
+
+
+def test_a_capsule_that_both_stores_hold_is_selected_once() -> None:
+    home, repo = Store.of(LOCK, name="home"), Store.of(LOCK, name="repo")
+    (alone,) = select_relevant(WAITS, [home.source()])
+    (found,) = select_relevant(WAITS, [home.source(), repo.source()])
+    assert (found.source, found.number) == ("home", 0)
+    assert found.score == pytest.approx(alone.score, abs=0.05)
 
 
 def test_a_larger_crowd_asks_for_more_evidence() -> None:
