@@ -144,9 +144,17 @@ class TestTextOfAPage:
 
     @pytest.mark.parametrize(
         ("text", "shown"),
-        [("\u202eevil", "\\u202eevil"), ("\x1b[31m", "\\u001b[31m"), ("\0\r", "\\u0000\\u000d"), ("\udc80", "\ufffd"),
-         ("a\u200bb\u2028", "a\\u200bb\\u2028"), ("\x7f", "\\u007f"), ("\U000e0041", "\\udb40\\udc41"), ("ü☃😀שלום", "ü☃😀שלום")],
-    )  # fmt: skip
+        [
+            ("\u202eevil", "\\u202eevil"),
+            ("\x1b[31m", "\\u001b[31m"),
+            ("\0\r", "\\u0000\\u000d"),
+            ("\udc80", "\ufffd"),
+            ("a\u200bb\u2028", "a\\u200bb\\u2028"),
+            ("\x7f", "\\u007f"),
+            ("\U000e0041", "\\udb40\\udc41"),
+            ("ü☃😀שלום", "ü☃😀שלום"),
+        ],
+    )
     def test_what_cannot_be_seen_is_shown(self, text: str, shown: str) -> None:
         assert inert.html(text) == shown
 
