@@ -23,6 +23,8 @@ _LEADING = frozenset(
     {"sudo", "time", "nice", "nohup", "exec", "command", "builtin", "env", "then", "do", "!"}
 )
 _LEADING_WITH_ARGUMENT = frozenset({"timeout", "stdbuf", "ionice", "taskset"})
+# Options and their values, durations, masks: what stands before the program there.
+_NO_PROGRAM = re.compile(r"-.*|(?:0x)?[0-9a-f]*\d[0-9a-f.]*[smhd]?|[A-Z]+")
 _RUNNERS = (
     ("uv", "run"), ("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run"),
     ("bundle", "exec"), ("pnpm", "exec"), ("npm", "exec"), ("yarn", "exec"), ("mise", "exec"), ("npx",),
@@ -234,9 +236,8 @@ def _step(words: list[str]) -> Step | None:
                 rest = rest[1:]
         elif _name(first) in _LEADING_WITH_ARGUMENT:
             rest = rest[1:]
-            while rest and rest[0].startswith("-"):
+            while rest and _NO_PROGRAM.fullmatch(rest[0]):
                 rest = rest[1:]
-            rest = rest[1:]
         else:
             runner = next((r for r in _RUNNERS if tuple(rest[: len(r)]) == r), None)
             if runner is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +14,7 @@ from typing import Any
 import pytest
 
 from agent_base.cli import Console, string_console
-from ai_kb import cli, consent, policy_file, stores
-from ai_kb.hn.identity import Keyring
+from ai_kb import cli, consent, stores
 
 Git = Callable[..., str]
 TITLE = "Retry only idempotent requests"
@@ -89,8 +89,6 @@ def team(kb: Cli, repository: Path, git: Git) -> Cli:
 def test_help_of_every_verb_teaches(kb: Cli) -> None:
     assert "examples:" in kb("--help")
     for verb in cli.VERBS:
-        if verb == "sync":
-            pytest.importorskip("ai_kb.hn.commands.sync")
         assert len(kb(verb, "--help")) > 200, verb
 
 
@@ -802,6 +800,17 @@ def test_doctor_names_each_fault_and_the_next_step(team: Cli, git: Git) -> None:
     config.write_text('"approve"="""auto"""\n')
     assert lines()["configuration"][0] == "warn"
     config.unlink()
+    loose = home / "objects/17"
+    loose.mkdir(exist_ok=True)
+    for number in range(80):
+        (loose / f"{number:038x}").touch()
+    assert lines()["home store: objects"][0] == "warn"
+    shutil.rmtree(loose)
+    cache = Path(team.env["XDG_CACHE_HOME"]) / "agent-hook-suite/index"
+    shutil.rmtree(cache)
+    cache.write_text("no directory")
+    assert lines()["home store: index"][0] == "warn"
+    cache.unlink()
     git(home, "update-ref", "-d", "refs/heads/main")
     assert lines(1)["home store: root"] == ("fail", ",ai-kb init")
     team("init")
@@ -846,11 +855,52 @@ def test_text_of_authors_cannot_write_to_the_terminal(kb: Cli) -> None:
         assert all(c.isprintable() or c == "\n" for c in out), argv
 
 
-def test_the_sync_verb_is_the_protocols(team: Cli) -> None:
-    pytest.importorskip("ai_kb.hn.commands.sync")
+def test_sync_exchanges_the_repositorys_store_and_on_demand_the_home_store(
+    team: Cli, tmp_path: Path, git: Git
+) -> None:
     assert ",ai-kb sync" in team("sync", "--help")
+    memory = team.remember()
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
+    team("sync", "origin")
+    assert memory[7:] not in git(tmp_path / "hub.git", "for-each-ref", "refs/heads")
+    assert "refs/hn/memory/" in git(tmp_path / "hub.git", "for-each-ref")
+    team("sync", "origin", "--store", "home", code=1)
+    assert "no home store yet" in team.err
 
 
-def test_a_policy_file_module_and_keyring_are_what_commands_use() -> None:
-    assert policy_file.POLICY_PATH == ".hn/policy.json"
-    assert Keyring.__name__ == "Keyring"
+def test_the_home_stores_of_two_machines_can_be_exchanged(kb: Cli, tmp_path: Path, git: Git) -> None:
+    hub = tmp_path / "hub.git"
+    git(tmp_path, "init", "-q", "--bare", str(hub))
+    laptop = Cli(kb.cwd, {**kb.env, "AI_KB_HOME": str(tmp_path / "laptop")})
+    memory = kb.remember(TITLE, BODY, "--scope", "universal")
+    laptop("init")
+    for machine in (kb, laptop):
+        git(stores.home_path(machine.env), "remote", "add", "hub", str(hub))
+        machine("sync", "hub", "--store", "home")
+    (held,) = laptop.json("list")
+    assert (held["id"], held["left_out"]) == (memory, "actor-untrusted")
+    laptop("policy", "trust", held["actor"], "--store", "home")
+    assert laptop.json("list")[0]["left_out"] == ""
+
+
+def test_a_repository_without_a_commit_holds_nothing_to_ask(
+    tmp_path: Path, isolated: dict[str, str], git: Git
+) -> None:
+    git(tmp_path, "init", "-q", "empty")
+    kb = Cli(tmp_path / "empty", isolated)
+    memory = kb.remember()
+    assert [e["store"] for e in kb.json("recall", "--query", "retry")] == ["home"]
+    assert kb.json("search", "retry")[0]["id"] == memory
+    assert kb.json("status")["next"]["why"] == "the repository has no commit yet"
+    assert kb.json("doctor", "--no-harnesses")["ok"] is True
+
+
+def test_what_an_agent_runs_first_of_an_old_git_is_said(kb: Cli, tmp_path: Path) -> None:
+    broken = tmp_path / "bin"
+    broken.mkdir()
+    (broken / "git").write_text("#!/bin/sh\necho 'fatal: no' >&2; exit 128\n")
+    (broken / "git").chmod(0o755)
+    kb.env["PATH"] = str(broken)
+    kb("init", code=1)
+    assert "could not be made: fatal: no" in kb.err

@@ -588,6 +588,21 @@ def test_a_hook_that_hangs_where_no_deadline_is_known_ends_itself(world: World) 
     assert any("gave up after 1.5 s" in message for message in world.ledger())
 
 
+def test_the_watch_does_nothing_to_a_hook_that_ends(both: World) -> None:
+    call = _call(both)
+    call.env = {**both.env, "AI_AGENT_DEPTH": "deep"}
+    assert ids(perturn_recall.watched(call)) != []
+
+
+def test_main_ends_with_0_whatever_is_on_stdin(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("hooks._entry.read_stdin", lambda: b"")
+    monkeypatch.setattr("sys.argv", ["perturn_recall.py", "--harness", "cursor"])
+    assert perturn_recall.main() == 0
+    assert capfd.readouterr().out == "{}"
+
+
 # ---------------------------------------------------------------- records that wait
 
 
