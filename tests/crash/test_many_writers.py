@@ -30,9 +30,11 @@ def state(fast_tmp: Path) -> State:
     return found
 
 
-def write(spec_dir: str, key: str, start: object, events: int) -> None:
+def write(spec_dir: str, key: str, start: int, mine: int, events: int) -> None:
     """One session's writer: every event is queued, and every few are flushed."""
-    start.wait()  # type: ignore[attr-defined]
+    # A pipe, because whoever is killed while holding a lock of multiprocessing stops all others.
+    os.close(mine)
+    os.read(start, 1)
     rng = random.Random(key)
     for number in range(events):
         record = {"ts": f"2026-01-01T00:00:{number:02d}.000Z", "topic": TOPIC, "command": f"{key}/{number}"}
@@ -42,16 +44,18 @@ def write(spec_dir: str, key: str, start: object, events: int) -> None:
     queue.flush(spec_dir, key, keep=WRITERS * EVENTS)
 
 
-def start_writers(state: State, events: int) -> tuple[list[multiprocessing.Process], object]:
-    start = FORK.Event()
+def start_writers(state: State, events: int) -> list[multiprocessing.Process]:
+    """All writers, started at the same moment: when nobody holds the pipe open for writing."""
+    start, mine = os.pipe()
     writers = [
-        FORK.Process(target=write, args=(state.spec_dir, f"s{number}", start, events))
+        FORK.Process(target=write, args=(state.spec_dir, f"s{number}", start, mine, events))
         for number in range(WRITERS)
     ]
     for process in writers:
         process.start()
-    start.set()
-    return writers, start  # type: ignore[return-value]
+    os.close(mine)
+    os.close(start)
+    return writers  # type: ignore[return-value]
 
 
 def per_session(spec_dir: str) -> dict[str, list[int]]:
@@ -64,7 +68,7 @@ def per_session(spec_dir: str) -> dict[str, list[int]]:
 
 
 def test_3200_events_of_64_processes_are_in_order_per_session_and_none_is_lost(state: State) -> None:
-    writers, _ = start_writers(state, EVENTS)
+    writers = start_writers(state, EVENTS)
     for process in writers:
         process.join()
         assert process.exitcode == 0
@@ -77,7 +81,7 @@ def test_3200_events_of_64_processes_are_in_order_per_session_and_none_is_lost(s
 
 
 def test_writers_that_are_killed_lose_only_what_they_had_not_queued(state: State) -> None:
-    writers, _ = start_writers(state, EVENTS)
+    writers = start_writers(state, EVENTS)
     rng = random.Random(1)
     victims = rng.sample(writers, 20)
     for process in victims:
@@ -117,7 +121,7 @@ def test_recorders_that_run_at_the_same_time_record_every_spooled_event_once(sta
 
 def test_topics_folded_while_others_write_lose_nothing(state: State) -> None:
     """A reader who wants everything settled gets in between writers, and keeps their order."""
-    writers, _ = start_writers(state, 20)
+    writers = start_writers(state, 20)
     for turn in range(5):
         with locks.activity(state.spec_dir, exclusive=True, timeout=60):
             source, target = (TOPIC, "other") if turn % 2 == 0 else ("other", TOPIC)
