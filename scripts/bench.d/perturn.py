@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import recordslib
 from benchlib import BARE, PYTHON, ROOT, Bench, case
-from streams import records
 
 from ai_kb import consent, stores
 from ai_kb.remember import Draft, remember
@@ -37,7 +37,7 @@ def prepare(bench: Bench, size: int) -> tuple[Path, Path, dict[str, str]]:
     """Scratch folder, workspace and environment: both stores filled, accepted, indexed."""
     folder = bench.scratch()
     env = bench.environment(folder)
-    workspace = records(bench, size)
+    workspace = recordslib.made_once(bench.cache, size)
     body = "A POST that timed out may have been carried out by the server."
     draft = Draft(TITLE, body, kind="gotcha", scope="universal", by_agent=False, store=stores.HOME)
     remember(draft, workspace=str(workspace), env=env, now=datetime.now(UTC))
