@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.hn.fixture_repos import Run, load, runs
-from tests.replication.world import FIXTURES, World, all_refs, forget, git, hn
+from tests.replication.world import FIXTURES, World, all_refs, forget, hn
 
 SCENARIOS = load("sync-scenarios")
 BUNDLE = FIXTURES / "sync-scenarios.bundle"
@@ -75,7 +75,6 @@ def test_a_receiver_judges_a_prepared_remote_as_recorded(number: int, receiver: 
     world.advertise(scenario["bundle_refs"], BUNDLE)
     for run in steps:
         _check(clone, run)
-
 
 
 @pytest.fixture

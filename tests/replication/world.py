@@ -45,7 +45,8 @@ class World:
         self.base = base
         self.remote = base / "b" / "remote.git"
         self.remote.parent.mkdir(parents=True)
-        git(base, "init", "-q", "--bare", "-b", "main", f"--object-format={object_format}", str(self.remote))
+        plain = ("-q", "--template=", f"--object-format={object_format}")
+        git(base, "init", *plain, "--bare", "-b", "main", str(self.remote))
         self.object_format = object_format
         if bundle is not None:
             git(self.remote, "fetch", "-q", str(bundle), "refs/heads/*:refs/heads/*")
@@ -68,7 +69,14 @@ class World:
             "pipelines": {},
             "memory": {
                 "trustedActors": sorted([ALICE, BOB]),
-                "trustedKinds": ["assumption", "attempt", "decision", "handoff", "observation", "verification"],
+                "trustedKinds": [
+                    "assumption",
+                    "attempt",
+                    "decision",
+                    "handoff",
+                    "observation",
+                    "verification",
+                ],
             },
         }
         (work / ".hn" / "policy.json").write_text(json.dumps(policy))
@@ -80,7 +88,7 @@ class World:
     def clone(self, name: str, person: str | None = None, url: str | None = None, *options: str) -> Path:
         """A clone of the remote with a test identity."""
         path = self.base / name
-        git(self.base, "clone", "-q", *options, url or str(self.remote), str(path))
+        git(self.base, "clone", "-q", "--template=", *options, url or str(self.remote), str(path))
         git(path, "config", "core.autocrlf", "false")
         give_identity(path / ".git", person or name)
         return path

@@ -15,6 +15,7 @@ from ai_kb.hn.errors import InvalidRequest
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.progress import Progress
 from ai_kb.hn.request import MAX_CONTENT_BYTES, MAX_RECORDS, Request
+from ai_kb.hn.unsettled import described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,6 +125,9 @@ def answer(
     """
     if repo is None:
         repo = Repository.open(console.cwd, console.env)
+    pending = described(repo.common_dir)
+    if pending:
+        console.err(f"hn: {pending}")
     with reporting(args, console) as progress, repo.objects() as reader:
         commit = _commit(reader, request)
         store = repo

@@ -10,12 +10,14 @@ from agent_base.cli import Console
 from ai_kb.hn import canonical
 from ai_kb.hn.commands import _shared
 from ai_kb.hn.envelope import VerifiedMemory, anchor_mapping, envelope_mapping, record_mapping
+from ai_kb.hn.errors import NotFound
 from ai_kb.hn.eventstore import EVENT_PREFIXES, collect_events
 from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.policy import Policy, parse_policy
 from ai_kb.hn.projection import Dependency, Edge, Projection, Query, Row, project
 from ai_kb.hn.streams import MEMORY_PREFIXES, Collection, collect
+from ai_kb.hn.unsettled import described
 
 _USAGE = "hn memory show MEMORY [--json]"
 _LEAST_DIGITS = 8
@@ -47,7 +49,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     with _shared.Session(console) as session:
         refs = session.repo.refs(*MEMORY_PREFIXES, *EVENT_PREFIXES)
         collection = collect(session.repo, session.reader, refs=refs, prefixes=session.prefixes)
-        memory = _find(collection, args.memory[0])
+        try:
+            memory = _find(collection, args.memory[0])
+        except NotFound as error:
+            pending = described(session.repo.common_dir)
+            if pending:
+                raise NotFound(error.message, pending) from error
+            raise
         projection = _project(session, collection, refs)
     commit = collection.positions[memory.id].commit
     if args.json:

@@ -99,6 +99,10 @@ class Remote:
         self.deadline = time.monotonic() + total
         self.person = person
         self.report = report
+        # A relative path of a remote counts from here, also in a quarantine.
+        base = repo.work_tree or repo.git_dir
+        self.where = repo.where if repo.work_tree else ("-C", base, *repo.where)
+        self.base = base
         self.config = _configuration(repo)
         if not any(key == f"remote.{name}.url" for _, key, _ in self.config):
             raise NotFound(f"remote {quoted(name)} does not exist")
@@ -112,7 +116,7 @@ class Remote:
         """
         failed = f"replication advertisement failed for remote {self.name}"
         try:
-            done = self._run([*self.repo.where, *_QUIET, "ls-remote", "--quiet", self.name, "refs/hn/*"])
+            done = self._run([*self.where, *_QUIET, "ls-remote", "--quiet", self.name, "refs/hn/*"])
         except GitError as error:
             raise ReplicationError(failed, error.message) from error
         if done.status != 0:
@@ -152,7 +156,7 @@ class Remote:
                 raise FetchTooLarge(size)
             return size
 
-        arguments = ["--git-dir", git_dir, *_QUIET, "-c", "fetch.unpackLimit=1"]
+        arguments = ["-C", self.base, "--git-dir", git_dir, *_QUIET, "-c", "fetch.unpackLimit=1"]
         arguments += ["-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false"]
         arguments += ["-c", "fetch.writeCommitGraph=false", "-c", "core.hooksPath=/dev/null"]
         arguments += ["fetch", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"]
@@ -181,7 +185,7 @@ class Remote:
         return pushed
 
     def _push(self, refs: Sequence[str]) -> list[Pushed]:
-        arguments = [*self.repo.where, *_QUIET, "-c", f"remote.{self.name}.mirror=false"]
+        arguments = [*self.where, *_QUIET, "-c", f"remote.{self.name}.mirror=false"]
         arguments += ["-c", "push.recurseSubmodules=no", "-c", "push.gpgSign=false", "push", "--porcelain"]
         arguments += ["--no-verify", "--no-follow-tags", "--no-force-if-includes", "--progress", self.name]
         done = self._run([*arguments, *(f"{ref}:{ref}" for ref in refs)])
