@@ -1,7 +1,7 @@
 """The worklog of a topic: the last 200 complete records, one JSON object per line.
 
 ``append`` is idempotent (a record whose ``worklog_id`` is there already is left out) and all or
-nothing; callers hold the topic's lock (``queue.target_lock``). Readers need no lock and see whole
+nothing; callers hold the topic's lock (``locks.target_lock``). Readers need no lock and see whole
 records only ("Hook memory, Internals": ordering, bounds).
 """
 
