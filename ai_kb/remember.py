@@ -91,14 +91,16 @@ def remember(
     """
     # (1)
     title, body = capsule.checked_text(draft.title, draft.body)
-    kind, scope, warnings = _defaults(draft, workspace, env)
+    kind, warnings = _defaults(draft)
     # (2)
     if not draft.allow_secret:
         refuse_secrets(draft)
     # (3)
     readings, choice = _read_and_choose(draft, workspace, env, warnings)
     project = project_of(workspace, env)
-    scope = _checked_scope(scope, draft, project)
+    scope = _scope(draft, project)
+    if not draft.scope:
+        warnings.append(f"--scope was left at {scope}")
     # (4)
     target = relations.superseded(draft.supersedes, choice, readings)
     evidence, extra_refs = relations.evidence_of(draft.evidence, choice, readings)
@@ -144,8 +146,8 @@ def remember(
 # ---------------------------------------------------------------- (1), (2)
 
 
-def _defaults(draft: Draft, workspace: str, env: Mapping[str, str]) -> tuple[str, str, list[str]]:
-    """Kind and scope, and a warning for what was left at its default."""
+def _defaults(draft: Draft) -> tuple[str, list[str]]:
+    """The kind, and a warning for each field that was left at its default."""
     warnings: list[str] = []
     kind = draft.kind or capsule.DEFAULT_KIND
     if kind not in capsule.KINDS:
@@ -162,13 +164,11 @@ def _defaults(draft: Draft, workspace: str, env: Mapping[str, str]) -> tuple[str
         )
     if not draft.kind:
         warnings.append(f"--kind was left at {kind}")
-    if not draft.scope:
-        warnings.append("--scope was left at its default")
     if not draft.confidence:
         warnings.append(f"--confidence was left at {capsule.DEFAULT_CONFIDENCE}")
     if not draft.sources and not draft.refs and not draft.evidence:
         warnings.append("neither --source nor --ref nor --evidence says where this was seen")
-    return kind, draft.scope, warnings
+    return kind, warnings
 
 
 def refuse_secrets(draft: Draft) -> None:
@@ -230,7 +230,8 @@ def project_of(workspace: str, env: Mapping[str, str]) -> Project:
         return identify(workspace, store.repo.common_dir, reader, env=env)
 
 
-def _checked_scope(scope: str, draft: Draft, project: Project) -> str:
+def _scope(draft: Draft, project: Project) -> str:
+    scope = draft.scope
     if not scope:
         if draft.domains:
             return "domain"

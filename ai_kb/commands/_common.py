@@ -84,11 +84,6 @@ def warn(console: Console, text: str) -> None:
     console.err(f",ai-kb: warning: {shown(inert.clean_surrogates(' '.join(text.split())))}")
 
 
-def short(memory_id: str) -> str:
-    """The beginning of an id that a person may type."""
-    return memory_id.removeprefix("sha256:")[:12]
-
-
 def user_name(workspace: str, console: Console) -> str:
     """Git's ``user.name`` as the workspace sees it, ``""`` when there is none."""
     from agent_base import gitproc

@@ -55,7 +55,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     for h in held[: args.limit]:
         marks = _marks(h, approved, now)
         title = inject_text.shorten(h.capsule.title, 120)
-        _common.say(console, f"{_common.short(h.row.id)}  {h.capsule.kind}  {title}  ({', '.join(marks)})")
+        _common.say(console, h.row.id)
+        _common.say(console, f"    {h.capsule.kind}: {title}  ({', '.join(marks)})")
     if len(held) > args.limit:
         console.out(f"… and {len(held) - args.limit} more (--limit)")
     if not held:

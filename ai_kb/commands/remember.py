@@ -165,7 +165,7 @@ def report(done: Remembered, console: Console, *, as_json: bool) -> None:
     if not done.id:
         _common.say(console, f"Would go to the {done.store} store ({done.why}):")
         for line in done.content.split("\n"):
-            _common.say(console, f"    {line}")
+            _common.say(console, f"    {line}".rstrip())
         _common.say(console, f"    topics: {' '.join(done.topics)}")
         return
     _common.say(console, f"Remembered {done.id}")
@@ -174,5 +174,5 @@ def report(done: Remembered, console: Console, *, as_json: bool) -> None:
         _common.say(
             console,
             "Made by an agent: it is injected only in this project until a person runs "
-            f"`,ai-kb approve {_common.short(done.id)}`.",
+            f"`,ai-kb approve {done.id}`.",
         )

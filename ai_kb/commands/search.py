@@ -87,7 +87,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         marks += ["challenged"] if hit.judged.challengers else []
         marks += ["source changed"] if hit.changed else []
         title = inject_text.shorten(capsule.title, inject_text.TITLE_LIMIT)
-        _common.say(console, f"{_common.short(record.id)}  {capsule.kind}: {title}  ({', '.join(marks)})")
+        _common.say(console, record.id)
+        _common.say(console, f"    {capsule.kind}: {title}  ({', '.join(marks)})")
         if capsule.body:
             _common.say(console, f"    {inject_text.shorten(capsule.body, 240)}")
     if not hits:

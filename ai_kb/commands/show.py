@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         _common.say(console, f"Capsule: {capsule.kind}, scope {capsule.scope or 'not said'}, by {by}")
         _common.say(console, f"Topics: {' '.join(data['topics'] or ())}" if data else "")
         for line in data["content"].split("\n") if data else ():
-            _common.say(console, f"    {line}")
+            _common.say(console, f"    {line}".rstrip())
     for path in changed:
         _common.say(console, f"source changed: {path} is no longer what it was when this was signed")
     return status

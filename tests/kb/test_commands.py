@@ -194,7 +194,7 @@ def test_search_finds_and_says_what_it_is(kb: Cli) -> None:
     } <= set(hit)
     assert (hit["id"], hit["store"], hit["kind"], hit["by"]) == (memory, "home", "gotcha", "agent")
     out = kb("search", "idempotent")
-    assert memory[7:19] in out
+    assert memory in out
     assert "by agent" in out
     assert kb("search", "-", stdin="idempotent") == out
     assert "Nothing fits" in kb("search", "zebra")

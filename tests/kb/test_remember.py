@@ -104,7 +104,7 @@ def test_a_dry_run_checks_everything_and_writes_nothing(memory: Memory) -> None:
 
 def test_what_was_left_at_its_default_is_said(memory: Memory) -> None:
     done = memory.add()
-    assert [w.split()[0] for w in done.warnings] == ["--kind", "--scope", "--confidence", "neither"]
+    assert [w.split()[0] for w in done.warnings] == ["--kind", "--confidence", "neither", "--scope"]
     read = memory.capsule(done.id)
     assert (read.kind, read.scope, read.by) == ("fact", "project", "agent")
 
