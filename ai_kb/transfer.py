@@ -17,10 +17,10 @@ from ai_kb.errors import KbError
 from ai_kb.hn.envelope import VerifiedMemory, memory_id, verify_memory
 from ai_kb.hn.errors import HnError
 from ai_kb.hn.gitobjects import ObjectReader
-from ai_kb.hn.gitwrite import SIGNATURE_NAME, update_ref, write_memory
+from ai_kb.hn.gitwrite import update_ref, write_memory
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.keys import decode_b64
-from ai_kb.hn.streamrefs import Source, accepted_ref, is_remote_name, memory_ref
+from ai_kb.hn.streamrefs import SIGNATURE_NAME, Source, accepted_ref, is_remote_name, memory_ref
 from ai_kb.hn.streams import collect
 from ai_kb.hn.verification import verify_stream
 from ai_kb.stores import Store
