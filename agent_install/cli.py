@@ -197,7 +197,7 @@ def _purge(console: Console) -> int:
             console.out("nothing was removed")
             return 1
     for path in paths:
-        uninstall.purge(path)
+        uninstall.purge(path, console.env)
         console.out(f"removed  {terminal(path)}")
     return 0
 

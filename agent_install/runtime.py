@@ -163,14 +163,19 @@ def _venv(runtime: Runtime, uv: str | None, env: Env) -> None:
 
 
 def _install(runtime: Runtime, dependencies: list[str], uv: str | None, env: Env) -> None:
+    """By uv where there is one; where that fails, by pip, which may know of an index, a proxy or a
+    certificate (``pip.conf``) that uv does not."""
     hint = "is the package index reachable? Offline: PIP_NO_INDEX=1 PIP_FIND_LINKS=<directory of wheels>"
     failure = "the dependencies could not be installed"
-    if uv is None:
-        pip = [runtime.python, "-I", "-m", "pip", "install", "--quiet", "--no-input", "--no-compile"]
-        _run([*pip, "--disable-pip-version-check", *dependencies], env, failure, hint)
-        return
-    argv = [uv, "pip", "install", "--quiet", "--python", runtime.python, *_uv_index(env), *dependencies]
-    _run(argv, env, failure, hint)
+    if uv is not None:
+        argv = [uv, "pip", "install", "--quiet", "--python", runtime.python, *_uv_index(env), *dependencies]
+        try:
+            _run(argv, env, failure, hint)
+            return
+        except NoEnvironment:
+            _run([runtime.python, "-I", "-m", "ensurepip", "--default-pip"], env, failure, hint)
+    pip = [runtime.python, "-I", "-m", "pip", "install", "--quiet", "--no-input", "--no-compile"]
+    _run([*pip, "--disable-pip-version-check", *dependencies], env, failure, hint)
 
 
 def _uv_index(env: Env) -> list[str]:

@@ -187,10 +187,12 @@ def data_directories(env: Mapping[str, str]) -> list[tuple[str, str]]:
     def below(variable: str, name: str) -> str:
         return os.path.join(environment.xdg(env, variable), name)
 
-    kb = environment.trusted_override(env, "AI_KB_HOME", None) or below("XDG_DATA_HOME", "ai-kb")
+    kb = environment.trusted_override(env, "AI_KB_HOME", None)
+    # A directory that its user chose may hold other things as well.
+    store = os.path.join(kb, "home.git") if kb else below("XDG_DATA_HOME", "ai-kb")
     mirror = mirror_root(env) or below("XDG_STATE_HOME", "agent-specs")
     return [
-        (kb, "the home store with its signing key: every personal capsule"),
+        (store, "the home store with its signing key: every personal capsule"),
         (spec_root(env, None), "session memory: topics, specs, worklogs"),
         (mirror, "the mirror of named topics"),
         (below("XDG_STATE_HOME", environment.SUITE), "acceptances, approvals, error logs"),
@@ -212,12 +214,17 @@ def size_of(path: str) -> tuple[int, int]:
     return count, total
 
 
-def purge(path: str) -> None:
+def purge(path: str, env: Mapping[str, str]) -> None:
     """Remove a directory of the suite's data; a link at its place only as a link.
 
     Raises:
-        SuiteError: something in it could not be removed.
+        SuiteError: the home directory is inside, or something in it could not be removed.
     """
+    home = environment.home(env)
+    if home is None or environment.inside(home, path):
+        raise SuiteError(
+            f"{path} holds the home directory; it was not removed", "unset the variable that names it"
+        )
     if os.path.islink(path):
         os.unlink(path)
         return

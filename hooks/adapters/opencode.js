@@ -114,6 +114,7 @@ const guarded = (handler) => async (...given) => {
 export const AgentHookSuite = async ({ directory, worktree } = {}) => {
   const cwd = directory || worktree || process.cwd()
   const failedCalls = new Set()
+  const met = new Set() // sessions that have prompted in this process
   const afterCompaction = new Map() // session → promise of the context that is due since a compaction
   forgetOldNotes()
 
@@ -154,7 +155,8 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
       if (!id || !messageID || !Array.isArray(output?.parts)) return
       const note = readNote(id)
       if (note.parent) return // a sub-agent's prompt is not the user's
-      const source = note.due ?? (note.started ? "" : "startup")
+      // A session that another process started is resumed: it is told what is new since.
+      const source = note.due ?? (!note.started ? "startup" : met.has(id) ? "" : "resume")
       const asked = { hook: "chat.message", input, output: { message: output.message, parts: [...output.parts] }, cwd }
       // The recall waits for the start: after a compaction that forgets what was recalled before.
       const texts = source ? [await startDue(id, source)] : []
@@ -163,6 +165,7 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
         if (!text) continue
         output.parts.push({ id: partAfter(output.parts), sessionID: id, messageID, type: "text", text, synthetic: true })
       }
+      met.add(id)
       if (source) writeNote(id, { started: true, due: undefined })
       afterCompaction.delete(id)
     }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_install import changes, manifest
+from agent_base.cli import Console, utc_now
+from agent_install import changes, cli, manifest
 from agent_install.harnesses import BY_NAME, HARNESSES
 
 if TYPE_CHECKING:
@@ -567,3 +569,178 @@ def test_the_manifest_names_each_file_once_and_is_private(machine: Machine) -> N
     assert {entry.owner for entry in loaded.files.values()} >= {"launcher", "completion"}
     for name, entry in loaded.files.items():
         assert manifest.digest(Path(name).read_bytes()) == entry.installed
+
+
+def test_purge_refuses_a_directory_around_the_home_and_keeps_what_else_a_chosen_one_holds(
+    machine: Machine,
+) -> None:
+    notes = machine.file("kb/notes.txt", "mine")
+    machine.file("kb/home.git/HEAD", "ref")
+    machine.env["AI_KB_HOME"] = str(notes.parent)
+    assert machine.install("--uninstall", "--purge") == 0
+    assert notes.read_text() == "mine"
+    assert not (notes.parent / "home.git").exists()
+    machine.env["AGENT_MEMORY_SPEC_ROOT"] = str(machine.home.parent)
+    assert machine.install("--uninstall", "--purge") == 1
+    assert "holds the home directory" in machine.err
+    assert notes.exists()
+
+
+class Terminal:
+    """Streams that say they are a terminal, with a person who types ``answer``."""
+
+    def __init__(self, machine: Machine, answer: str) -> None:
+        class Typed(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        self.out = io.StringIO()
+        self.console = Console(
+            env=machine.env, stdin=Typed(answer), stdout=self.out, stderr=Typed(), now=utc_now, cwd="/"
+        )
+
+
+@pytest.mark.parametrize(("answer", "code"), [("yes\n", 0), ("y\n", 1), ("\n", 1), ("", 1)])
+def test_a_person_at_a_terminal_is_asked_before_data_goes(machine: Machine, answer: str, code: int) -> None:
+    data = machine.file(".local/share/ai-kb/home.git/HEAD", "ref")
+    terminal = Terminal(machine, answer)
+    assert cli.main(["--uninstall", "--purge"], terminal.console) == code
+    assert data.exists() == bool(code)
+    if code:
+        assert "nothing was removed" in terminal.out.getvalue()
+
+
+def test_an_uninstall_dry_run_shows_what_would_go_and_changes_nothing(machine: Machine) -> None:
+    machine.file(CLAUDE, pretty({"model": "opus"}))
+    machine.install()
+    before = machine.snapshot()
+    assert machine.install("--uninstall", "--dry-run", "--purge") == 0
+    assert "-  " in machine.out
+    assert "would remove the environment" in machine.out
+    assert machine.snapshot() == before
+    assert machine.install("--uninstall", "--dry-run", "--harness", "claude") == 0
+    assert "would remove the environment" not in machine.out
+
+
+def test_uninstalling_what_is_not_installed_says_so(machine: Machine) -> None:
+    assert machine.install("--uninstall") == 0
+    assert "nothing of the suite was found" in machine.out
+    assert machine.install("--uninstall", "--purge") == 0
+    assert "there is no data to remove" in machine.out
+
+
+def test_entries_in_a_file_that_no_longer_parses_are_named_and_left(machine: Machine) -> None:
+    path = machine.file(CLAUDE, "{}\n")
+    machine.install()
+    broken = path.read_bytes()[:-3]
+    path.write_bytes(broken)
+    assert machine.install("--uninstall") == 1
+    assert "the suite's entries stay in it" in machine.err
+    assert "remove the entries that contain --by=agent-hook-suite" in machine.err
+    assert path.read_bytes() == broken
+    # The hooks' environment stays as long as something calls them.
+    assert (machine.home / ".local/share/agent-hook-suite/versions").is_dir()
+
+
+def test_a_stored_original_that_was_damaged_is_not_put_back(machine: Machine) -> None:
+    path = machine.file(CLAUDE, pretty({"model": "opus"}))
+    machine.install()
+    for original in (machine.home / ".local/share/agent-hook-suite/originals").iterdir():
+        original.write_bytes(b'{"planted": 1}')
+    machine.install("--uninstall")
+    assert path.read_bytes() == pretty({"model": "opus"})
+
+
+def test_a_file_of_the_suites_name_that_it_did_not_make_is_left_alone(machine: Machine) -> None:
+    machine.have("copilot")
+    mine = machine.file(".copilot/hooks/agent-hook-suite.json", '{"version": 1, "hooks": {}}\n')
+    assert machine.install() == 1
+    assert "was not made by the suite" in machine.err
+    assert machine.install("--uninstall") == 0
+    assert mine.read_text() == '{"version": 1, "hooks": {}}\n'
+
+
+def test_what_an_earlier_version_made_and_this_one_does_not_goes_with_the_upgrade(machine: Machine) -> None:
+    machine.install()
+    old = machine.file(".local/bin/old-name", "#!/bin/sh\n# agent-hook-suite launcher: old\n")
+    loaded = manifest.Manifest.load(machine.layout.data)
+    loaded.files[str(old)] = manifest.Entry("launcher", manifest.digest(old.read_bytes()))
+    loaded.save()
+    assert machine.install() == 0
+    assert not old.exists()
+
+
+def test_a_completion_that_a_command_does_not_print_is_said_and_the_rest_is_installed(
+    machine: Machine,
+) -> None:
+    machine.have("claude")
+    versions = machine.home / ".local/share/agent-hook-suite/versions"
+    for script in versions.rglob("completion/fish/hn"):
+        script.unlink()
+    python = next(versions.glob("*/bin/python"))
+    python.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    assert machine.install() == 1
+    assert "hn prints no completion for fish: broken" in machine.err
+    assert machine.file(CLAUDE).exists()
+
+
+def test_a_directory_that_cannot_be_written_is_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = machine.file(CLAUDE, "{}\n")
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda p, mode: str(p) != str(path.parent) and real(p, mode))
+    assert machine.install() == 1
+    assert f"{path.parent} cannot be written" in machine.err
+    assert path.read_text() == "{}\n"
+
+
+def test_a_file_where_a_directory_has_to_be_is_named(machine: Machine) -> None:
+    machine.file(".claude", "not a directory")
+    assert machine.install("--harness", "claude") == 1
+    assert "not a directory" in machine.err.lower()
+
+
+def test_a_settings_file_of_absurd_size_is_left_alone(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "LIMIT", 1 << 20)
+    path = machine.file(CLAUDE, b"{" + b" " * (1 << 20) + b"}")
+    assert machine.install() == 1
+    assert "larger than 1 MiB" in machine.err
+    assert path.stat().st_size == (1 << 20) + 2
+
+
+def test_the_diff_of_a_very_long_file_shows_the_changed_stretch(machine: Machine) -> None:
+    lines = b",\n".join(b'    "%d"' % n for n in range(150_000))
+    machine.file(CLAUDE, b'{\n  "p": [\n' + lines + b"\n  ]\n}\n")
+    assert machine.install("--dry-run") == 0
+    assert "line numbers below count from line" in machine.out
+    assert len(machine.out) < 100_000
+
+
+def test_an_interrupted_install_can_be_undone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = pretty({"model": "opus"})
+    machine.have(*ALL)
+    path = machine.file(CLAUDE, content)
+    before = {k: v for k, v in machine.snapshot().items() if "agent-hook-suite" not in k}
+    real = changes.apply
+    count = [0]
+
+    def stop(change: changes.Change) -> list[str]:
+        count[0] += 1
+        if change.path == str(path):
+            real(change)
+            raise KeyboardInterrupt
+        return real(change)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(changes, "apply", stop)
+        assert machine.install() == 130
+    assert path.read_bytes() != content
+    assert machine.install("--uninstall") == 0
+    assert path.read_bytes() == content
+    after = {k: v for k, v in machine.snapshot().items() if "agent-hook-suite" not in k}
+    assert {k: v for k, v in after.items() if v[0] == "file"} == {
+        k: v for k, v in before.items() if v[0] == "file"
+    }

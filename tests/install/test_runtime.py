@@ -25,9 +25,20 @@ _PIP_CONFIG = [
 ]
 
 
-def install_sh(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def checkout(target: Path) -> Path:
+    """A checkout of its own: what is installed from it does not change meanwhile."""
+    target.mkdir()
+    for name in (*runtime.PACKAGES, "pyproject.toml", "install.sh"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target / name)
+    return target
+
+
+def install_sh(env: dict[str, str], *words: str, source: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["/bin/sh", str(ROOT / "install.sh"), *words],
+        ["/bin/sh", str(source / "install.sh"), *words],
         env=env,
         capture_output=True,
         text=True,
@@ -38,19 +49,20 @@ def install_sh(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.slow
 def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_it_away_again(
-    machine: Machine,
+    machine: Machine, tmp_path: Path
 ) -> None:
+    source = checkout(tmp_path / "a checkout")
     shutil.rmtree(machine.home / ".local/share/agent-hook-suite")
     machine.have("claude")
     env = {**machine.env, **_INDEX, "PYTHON": BASE}
     if _PIP_CONFIG:
         env.setdefault("PIP_CONFIG_FILE", str(_PIP_CONFIG[0]))
-    done = install_sh(env)
+    done = install_sh(env, source=source)
     assert done.returncode == 0, done.stdout + done.stderr
-    again = install_sh(env)
+    again = install_sh(env, source=source)
     assert again.returncode == 0
     assert "nothing was changed" in again.stdout
-    status = install_sh(env, "--status")
+    status = install_sh(env, "--status", source=source)
     assert status.returncode == 0, status.stdout
     assert "perturn_recall.py: runs in" in status.stdout
     python = machine.home / ".local/share/agent-hook-suite/current/bin/python"
@@ -62,21 +74,17 @@ def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_
     site = machine.home / ".local/share/agent-hook-suite/current/site"
     assert list((site / "hooks/__pycache__").glob("session_context.*.pyc"))
     assert not list(site.rglob("tests/test_install*"))
-    gone = install_sh(env, "--uninstall", "--purge")
+    gone = install_sh(env, "--uninstall", "--purge", source=source)
     assert gone.returncode == 0, gone.stderr
     assert [path for path in machine.home.rglob("*") if path.is_file() and ".rustup" not in str(path)] == []
 
 
 def test_the_same_sources_give_the_same_environment_and_others_another(tmp_path: Path) -> None:
-    first = runtime.plan(str(ROOT), str(tmp_path))
-    assert runtime.plan(str(ROOT), str(tmp_path)) == first
+    source = checkout(tmp_path / "source")
+    first = runtime.plan(str(source), str(tmp_path))
+    assert runtime.plan(str(source), str(tmp_path)) == first
     copy = tmp_path / "copy"
-    for name in (*runtime.PACKAGES, "pyproject.toml"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, copy / name)
+    shutil.copytree(source, copy)
     assert runtime.plan(str(copy), str(tmp_path)).directory == first.directory
     (copy / "hooks/adapters/claude.json").write_text("{}")
     assert runtime.plan(str(copy), str(tmp_path)).directory != first.directory
