@@ -5,10 +5,10 @@ digest of the common directory's path. Directories 0700, files 0600, this user's
 no symlink: anything else is refused and the index is built in memory. A file that
 SQLite finds damaged, or of another schema, is removed and built again from Git.
 
-Writers hold a ``flock`` on a file beside it, and change the database in transactions
-(rollback journal, fsync before the commit counts): a killed process or a lost power supply
-leaves the state before or after, never between. A reader sees one state from its first
-question to its close.
+Writers hold a ``flock`` on a file beside it, and change the database in transactions of a
+write-ahead log: a killed process leaves the state before or after, never between, and a lost power
+supply at worst an older one. A reader sees one state from its first question to its close,
+however long that takes, and keeps no writer waiting.
 
 memory-v0, "Disposable local index".
 """
@@ -33,6 +33,7 @@ SCHEMA = 1
 # Pages in memory (KiB, negative as SQLite wants it): bounds a reader and a writer.
 _READ_CACHE = -8192
 _WRITE_CACHE = -32768
+_LOG_BYTES = 8 << 20
 
 _TABLES = """
 CREATE TABLE state (one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -103,7 +104,9 @@ def is_damage(error: BaseException) -> bool:
     if isinstance(error, DamagedIndex):
         return True
     sqlite3 = sqlite()
-    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+    if isinstance(error, sqlite3.OperationalError):
+        return getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"  # a table or column that is not there
+    return isinstance(error, sqlite3.DatabaseError)
 
 
 def writer_lock(path: str, timeout: float) -> locked:
@@ -137,18 +140,36 @@ def open_file(path: str, *, write: bool, timeout: float) -> Connection | None:
     check_private(path, status)
     if status.st_mode & 0o077:
         raise UnsafePath(f"{path!r} can be read by others; it was not used", f"chmod 600 {path}")
-    check_private(os.path.dirname(path), os.lstat(os.path.dirname(path)))
+    directory = os.path.dirname(path)
+    check_private(directory, os.lstat(directory))
+    if not write and not os.access(directory, os.W_OK):
+        return _connect_unchanging(path)
     return connect(path, write=write, timeout=timeout, fresh=status.st_size == 0)
+
+
+def _connect_unchanging(path: str) -> Connection | None:
+    """The database of a directory where nothing can be made (a sandbox): SQLite could not keep its notes
+    beside it, and nobody can change it. None when a log that holds more was left there."""
+    for suffix in ("-wal", "-journal"):
+        if os.path.exists(path + suffix) and os.path.getsize(path + suffix):
+            return None
+    name = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro&immutable=1"
+    return connect(name, write=False, timeout=0, fresh=True)
 
 
 def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> Connection | None:
     """A connection with its tables, made where ``fresh``. ``path`` may be ``:memory:``."""
     sqlite3 = sqlite()
-    conn: Connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    conn: Connection = sqlite3.connect(
+        path, timeout=timeout, isolation_level=None, check_same_thread=False, uri=path.startswith("file:")
+    )
     try:
         conn.execute(f"PRAGMA cache_size = {_WRITE_CACHE if write else _READ_CACHE}")
         if write:
-            conn.execute("PRAGMA synchronous = FULL")
+            # Where a log cannot be (some network file systems), SQLite keeps its rollback journal.
+            conn.execute("PRAGMA journal_mode = WAL")
+            conn.execute("PRAGMA synchronous = NORMAL")
+            conn.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
             conn.execute("PRAGMA temp_store = MEMORY")
         else:
             conn.execute("PRAGMA query_only = 1")
@@ -189,7 +210,8 @@ def create_tables(conn: Connection) -> None:
 def remove_file(path: str) -> None:
     """Remove the database, then what SQLite keeps beside it. The caller holds the lock.
 
-    In this order: a journal without its database is ignored, a database without its journal is not.
+    The database first: who comes between finds none and waits for the lock; what a new one would find
+    beside it is gone by then.
     """
     for name in (path, path + "-journal", path + "-wal", path + "-shm"):
         if os.path.lexists(name):

@@ -8,9 +8,8 @@ memory-v0, "Bounded recall"; PROTOCOL, "Projection" and "Private index, recall, 
 
 from __future__ import annotations
 
-from agent_base.digests import sha256_hex
 from ai_kb.hn import cache_bits as bits
-from ai_kb.hn import cache_context, cache_file, cache_records
+from ai_kb.hn import cache_context, cache_records
 from ai_kb.hn.cache_objects import vanished
 
 TYPE_CHECKING = False
@@ -191,15 +190,8 @@ class Index:
         return "qualified" if kind in self.trusted[1] else "kind-untrusted"
 
     def records(self, numbers: Iterable[int]) -> list[IndexedRecord]:
-        """The records of ``numbers`` in that order, each payload hashed against its id.
-
-        Raises DamagedIndex when one does not match.
-        """
-        found = cache_records.load(self.conn, numbers)
-        for record in found:
-            if "sha256:" + sha256_hex(record.payload) != record.id:
-                raise cache_file.DamagedIndex(f"{self.path!r} holds a record that is not what it was")
-        return found
+        """The records of ``numbers`` in that order. Raises DamagedIndex when one is not what it was."""
+        return cache_records.load(self.conn, numbers)
 
     def recheck(self, records: Sequence[IndexedRecord]) -> set[int]:
         """Numbers of those ``records`` whose anchor or ``git:`` evidence is gone, asked in one batch.

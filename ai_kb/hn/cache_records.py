@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from agent_base import lightjson
+from agent_base.digests import sha256_hex
+from ai_kb.hn.cache_file import DamagedIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,12 +94,13 @@ SELECT = (
 
 
 def read(row: Sequence[object]) -> IndexedRecord:
-    """The record of one row of ``SELECT``."""
+    """The record of one row of ``SELECT``. Raises DamagedIndex when its payload does not hash to its id."""
     number, raw, actor, stream, sequence, timestamp, operation, payload = row
-    assert isinstance(number, int)
+    whole = isinstance(raw, bytes) and isinstance(payload, bytes) and sha256_hex(payload) == raw.hex()
+    if not whole or not isinstance(number, int) or not isinstance(sequence, int):
+        raise DamagedIndex("the private index holds a record that is not what it was")
     assert isinstance(raw, bytes)
     assert isinstance(payload, bytes)
-    assert isinstance(sequence, int)
     return IndexedRecord(
         number, full_id(raw), str(actor), str(stream), sequence, str(timestamp), str(operation), payload
     )
