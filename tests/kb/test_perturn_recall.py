@@ -597,6 +597,7 @@ def test_the_watch_does_nothing_to_a_hook_that_ends(both: World) -> None:
 def test_main_ends_with_0_whatever_is_on_stdin(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("gc.disable", lambda: None)
     monkeypatch.setattr("hooks._entry.read_stdin", lambda: b"")
     monkeypatch.setattr("sys.argv", ["perturn_recall.py", "--harness", "cursor"])
     assert perturn_recall.main() == 0
