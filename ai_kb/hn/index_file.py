@@ -9,14 +9,10 @@ memory-v0, "Disposable local index".
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import stat
 
-from ai_kb.hn import canonical
 from ai_kb.hn.errors import HnError, InvalidIndex, StaleIndex
-from ai_kb.hn.index import consistent_tokens, export
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +102,8 @@ def write(git_dir: str, pieces: Iterable[bytes]) -> str:
 
     Raises IndexTooLarge over 256 MiB, InvalidIndex when directory or file cannot be made.
     """
+    import hashlib
+
     directory = prepare_directory(git_dir)
     path = os.path.join(directory, NAME)
     temporary = os.path.join(directory, f".hn-private-{os.getpid()}")
@@ -136,6 +134,8 @@ def write(git_dir: str, pieces: Iterable[bytes]) -> str:
 
 def file_digest(git_dir: str) -> str:
     """SHA-256 of the index as it is, "" where there is none that may be read."""
+    import hashlib
+
     try:
         return hashlib.sha256(_read(git_dir)).hexdigest()
     except InvalidIndex:
@@ -182,6 +182,8 @@ def _is_private_file(fd: int) -> bool:
 
 def _decoded(data: bytes) -> dict[str, object]:
     """The index in ``data``: one JSON value of known fields. Raises InvalidIndex."""
+    import json
+
     try:
         text = data.decode()
         value, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(text.lstrip(" \t\r\n"))
@@ -237,6 +239,9 @@ def verify(index: Index, git_dir: str, progress: Callable[[str, int, int], None]
 
     Raises InvalidIndex (missing, corrupt, incompatible) or StaleIndex.
     """
+    from ai_kb.hn import canonical
+    from ai_kb.hn.index import consistent_tokens, export
+
     # (1)
     data = _read(git_dir)
     if data == b"".join(export(index, progress=progress)):

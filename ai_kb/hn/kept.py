@@ -10,7 +10,6 @@ from __future__ import annotations
 from agent_base.digests import sha256_hex
 from agent_base.errors import SuiteError
 from agent_base.files import read_private, write_atomic
-from ai_kb.hn.index import export
 from ai_kb.hn.index_file import file_digest, prepare_directory, write
 
 TYPE_CHECKING = False
@@ -30,6 +29,8 @@ def keep(index: Index, git_dir: str, subject: str, path: str) -> None:
     note = index.path + ".kept" if index.path else ""
     if note and _noted(note) == f"{key} {file_digest(git_dir)}":
         return
+    from ai_kb.hn.index import export
+
     digest = write(git_dir, export(index, subject, path))
     if note:
         try:
