@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -318,4 +319,21 @@ def _write(
             target=target,
             prefixes=prefixes,
         )
+    keep_index_current(store)
     return replace(result, id=appended.id, stream=appended.stream, commit=appended.commit)
+
+
+def keep_index_current(store: Store) -> None:
+    """Take what was just signed into the private index, if there is one: the next prompt waits for nothing.
+
+    An index that is not there yet is left to whoever asks first; a failure is theirs to report.
+    """
+    from ai_kb.hn.cache import open_index
+    from ai_kb.hn.cache_file import index_path
+    from ai_kb.search import EXTENSION
+
+    repo = store.repo
+    if not os.path.exists(index_path(repo.common_dir, repo.env, None)):
+        return
+    with suppress(SuiteError, OSError), open_index(repo, extension=EXTENSION):
+        pass

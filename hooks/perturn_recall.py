@@ -134,11 +134,13 @@ def watched(call: Call) -> str:
     from ai_kb.injection import DEADLINE, depth_of
 
     seconds = DEADLINE[depth_of(call.env)] + _GRACE
-    never = _thread.allocate_lock()
+    done, never = _thread.allocate_lock(), _thread.allocate_lock()
+    done.acquire()
     never.acquire()
 
-    def give_up() -> None:
-        never.acquire(timeout=seconds)
+    def watch() -> None:
+        if done.acquire(timeout=seconds):
+            return
         # In a thread of its own: the ledger may hang where the hook does.
         _thread.start_new_thread(
             call.ledger, ("recall", f"gave up after {seconds:g} s; nothing was injected")
@@ -148,8 +150,11 @@ def watched(call: Call) -> str:
             os.write(1, b"{}")
         os._exit(0)
 
-    _thread.start_new_thread(give_up, ())
-    return work(call)
+    _thread.start_new_thread(watch, ())
+    try:
+        return work(call)
+    finally:
+        done.release()
 
 
 def main() -> int:

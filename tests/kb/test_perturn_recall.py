@@ -281,12 +281,22 @@ def test_at_most_three_git_processes_and_none_at_fast(both: World, tmp_path: Pat
     assert log.read_text() == ""
 
 
-def test_after_a_new_record_it_is_still_three(both: World, tmp_path: Path) -> None:
+def test_after_a_new_record_it_is_still_three(
+    both: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ai_kb.remember.keep_index_current", lambda store: None)
     both.remember("A third retry", "In the home store.", store="home")
     both.remember("A fourth retry", "In the repository's.")
     log = git_log(both, tmp_path / "bin")
     assert len(ids(both.prompt())) == 3
     assert len(log.read_text().splitlines()) <= 3, log.read_text()
+
+
+def test_what_remember_signs_is_in_the_index_before_the_next_prompt(both: World, tmp_path: Path) -> None:
+    memory = both.remember("A third retry", "In the home store.", store="home")
+    log = git_log(both, tmp_path / "bin")
+    assert memory in ids(both.prompt())
+    assert "home.git" not in log.read_text()
 
 
 def test_nothing_of_an_unaccepted_repository_is_opened(world: World, tmp_path: Path) -> None:
@@ -425,9 +435,12 @@ def test_a_record_that_was_changed_in_the_index_is_not_injected(world: World) ->
     assert "Timed" not in context
 
 
-def test_a_locked_database_injects_nothing(world: World, holding: list[object]) -> None:
+def test_a_locked_database_injects_nothing(
+    world: World, holding: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.remember()
     assert world.prompt(session="warm") != ""
+    monkeypatch.setattr("ai_kb.remember.keep_index_current", lambda store: None)
     world.remember("Another retry", "Which the index does not know yet.")
     (path,) = index_files(world)
     lock = open(f"{path}.lock", "a")  # noqa: SIM115
