@@ -282,7 +282,7 @@ def _plain_object(event: Event, result: Json) -> None:
 
 
 def _exit_code(event: Event, code: object) -> None:
-    if isinstance(code, str) and code.lstrip("-").isdigit():
+    if isinstance(code, str) and code.isascii() and code.removeprefix("-").isdigit() and len(code) < 20:
         code = int(code)
     if not isinstance(code, int) or isinstance(code, bool):
         return

@@ -100,7 +100,8 @@ def names_of(path: str) -> list[str]:
 
 def _sequence(name: str) -> int | None:
     stem = name.removesuffix(SUFFIX)
-    return int(stem) if len(stem) == _DIGITS and name != stem and stem.isdigit() else None
+    digits = len(stem) == _DIGITS and stem.isascii() and stem.isdigit()
+    return int(stem) if digits and name != stem else None
 
 
 def _acknowledged(path: str) -> int | None:

@@ -244,7 +244,8 @@ def _in_order(directory: str, result: Drained) -> list[tuple[str, os.stat_result
 
 def _numbers(name: str) -> tuple[int, int]:
     pid, _, number = name.lstrip(".").split(".", 1)[0].partition("-")
-    return int(pid) if pid.isdigit() else 0, int(number) if number.isdigit() else 0
+    digits = name.isascii()  # `int` does not read everything that `isdigit` takes
+    return int(pid) if digits and pid.isdigit() else 0, int(number) if digits and number.isdigit() else 0
 
 
 def _pick_up_parts(directory: str, now: float) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_base.lightjson import dumps
+from agent_memory.entries import tool_entry
 from agent_memory.payload import HARNESSES, Event, canonical_event, normalise
 
 PAYLOADS = Path(__file__).parents[1] / "data/payloads"
@@ -727,3 +729,50 @@ def test_no_value_anywhere_makes_the_normaliser_raise(key: str, value: object) -
         assert isinstance(event.output, str)
         assert isinstance(event.command, str)
         assert isinstance(event.error, str)
+
+
+HOSTILE = (
+    None,
+    "",
+    "\ud800",
+    "\u00b2",
+    "--5",
+    "5" * 5_000,
+    "\0",
+    '{"a":',
+    [[], None, {"text": 5}],
+    {"x": {}},
+    10**30,
+)
+
+
+def paths_of(value: object) -> list[tuple[object, ...]]:
+    """Where something stands in a JSON value, at any depth."""
+    items: list[tuple[object, object]] = []
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif isinstance(value, list):
+        items = list(enumerate(value))
+    return [path for key, inner in items for path in [(key,), *((key, *rest) for rest in paths_of(inner))]]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=lambda value: repr(value)[:12])
+def test_no_value_at_any_depth_keeps_a_payload_from_being_recorded(value: object) -> None:
+    for file in ALL:
+        data = file.read_bytes()
+        for path in paths_of(json.loads(data)):
+            changed = json.loads(data)
+            place = changed
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = value
+            event = normalise(json.dumps(changed).encode(), file.parent.name)
+            record = tool_entry(event, ts=0.0, workspace="/w", topic="t")
+            assert dumps(record, ascii_only=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("code", "status"), [("3", "failed"), ("-1", "failed"), ("0", "ok"), ("\u00b2", "ok")]
+)
+def test_an_exit_code_may_be_text(code: str, status: str) -> None:
+    assert tool(tool_name="T", tool_response={"output": "x", "exitCode": code}).status == status

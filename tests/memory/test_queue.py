@@ -230,7 +230,9 @@ def test_a_damaged_record_stays_visible_and_blocks_nothing(spec_dir: str, kind: 
     assert put(spec_dir, "four") == 4
 
 
-@pytest.mark.parametrize("name", ["notes.json", "1.json", "000000000002.txt", "00000000000x.json"])
+@pytest.mark.parametrize(
+    "name", ["notes.json", "1.json", "000000000002.txt", "00000000000x.json", "\u00b2" * 12 + ".json"]
+)
 def test_a_file_that_is_no_record_is_pending_and_named(spec_dir: str, name: str) -> None:
     put(spec_dir, "one")
     Path(queue.directory(spec_dir, KEY), name).write_bytes(b"{}")

@@ -125,6 +125,14 @@ def test_process_numbers_that_wrap_around_at_one_moment(directory: str) -> None:
     assert [n for n in order if n != "x"] == ["32760", "32766", "301", "305"]
 
 
+def test_a_name_that_no_dispatcher_gives_is_an_event_all_the_same(directory: str) -> None:
+    put(directory, b"first")
+    Path(directory, f"{os.getpid()}-0.event").rename(Path(directory, "\u00b2-\u00b2.event"))
+    sink = Sink()
+    assert drain(directory, sink).recorded == 1
+    assert sink.payloads == [b"first"]
+
+
 def test_an_id_is_the_same_before_and_after_a_claim(directory: str) -> None:
     put(directory, b"stays")
     refusing = Sink(refuse=(b"stays",))
