@@ -31,14 +31,21 @@ GIT_HARDENING = {
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
+    # A trace is a file that git writes where the configuration says.
+    "GIT_TRACE2": "0",
+    "GIT_TRACE2_EVENT": "0",
+    "GIT_TRACE2_PERF": "0",
 }
 GIT_HARDENING_ARGS = ("-c", "safe.bareRepository=explicit")
 
 
-def home(env: Mapping[str, str]) -> str | None:
-    """Absolute home directory, or None when there is none to be had."""
+def home(env: Mapping[str, str], workspace: str | None = None) -> str | None:
+    """Absolute home directory, or None when there is none to be had.
+
+    In a hook (``workspace``) a ``HOME`` inside the workspace is passed over: the system knows this user's.
+    """
     value = env.get("HOME", "")
-    if os.path.isabs(value):
+    if os.path.isabs(value) and "\0" not in value and (workspace is None or not inside(value, workspace)):
         return value
     import pwd
 
@@ -95,7 +102,7 @@ def xdg(env: Mapping[str, str], name: str, workspace: str | None = None) -> str:
     override = trusted_override(env, name, workspace)
     if override is not None:
         return override
-    base = home(env)
+    base = home(env, workspace)
     if base is None:
         base = f"/tmp/.{SUITE}-{os.getuid()}"
     return os.path.join(base, _XDG[name])
@@ -104,8 +111,8 @@ def xdg(env: Mapping[str, str], name: str, workspace: str | None = None) -> str:
 def git_environment(env: Mapping[str, str], *, hook: bool = False) -> dict[str, str]:
     """``env`` for a git child: inherited ``GIT_*`` stripped, replace objects off, no prompt.
 
-    With ``hook`` also no lazy fetch and no optional locks. A caller's own
-    ``GIT_NO_LAZY_FETCH`` and ``GIT_SSH``/``GIT_SSH_COMMAND``/``GIT_ASKPASS`` survive for commands.
+    With ``hook`` also no lazy fetch, no optional locks, no trace. What a person may say by variables
+    (``GIT_NO_LAZY_FETCH``, ``GIT_SSH_COMMAND``, ``GIT_CONFIG_GLOBAL``, …) survives for commands only.
     """
     keep = {
         "GIT_NO_LAZY_FETCH",
@@ -119,7 +126,7 @@ def git_environment(env: Mapping[str, str], *, hook: bool = False) -> dict[str, 
         "GIT_CEILING_DIRECTORIES",
     }
     if hook:
-        keep = {"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"}
+        keep = {"GIT_CONFIG_NOSYSTEM"}
     result = {k: v for k, v in env.items() if not k.startswith("GIT_") or k in keep}
     result["GIT_NO_REPLACE_OBJECTS"] = "1"
     result["GIT_LITERAL_PATHSPECS"] = "1"

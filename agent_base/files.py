@@ -71,11 +71,15 @@ def read_private(path: str, limit: int | None = None) -> bytes:
         raise
     except OSError as error:
         raise UnsafePath(f"{path!r} cannot be read safely: {error.strerror}") from error
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(fd)
         check_private(path, status)
-        if not stat.S_ISREG(status.st_mode):
+        if not stat.S_ISREG(status.st_mode):  # a directory cannot even be made a file object
             raise UnsafePath(f"{path!r} is not a regular file; it was not used")
+    except UnsafePath:
+        os.close(fd)
+        raise
+    with os.fdopen(fd, "rb") as file:
         data = file.read() if limit is None else file.read(limit + 1)
     if limit is not None and len(data) > limit:
         raise SuiteError(f"{path!r} is larger than {limit} bytes; it was not read")

@@ -74,8 +74,7 @@ def _git_dir(path: str) -> str | None:
     try:
         mode = os.stat(path).st_mode
         if stat.S_ISREG(mode):
-            with open(path, "rb") as file:
-                content = file.read(_HEAD_LIMIT)
+            content = _read_beginning(path)
             if not content.startswith(b"gitdir:"):
                 return None
             target = os.fsdecode(content[7:].strip())
@@ -86,6 +85,15 @@ def _git_dir(path: str) -> str | None:
     except (OSError, ValueError):  # ValueError: a NUL in a path
         return None
     return path
+
+
+def _read_beginning(path: str) -> bytes:
+    """The first bytes of a repository's file; never waits for what stands there instead of one."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        return os.read(fd, _HEAD_LIMIT) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
 
 
 def branch(workspace: str) -> str | None:
@@ -99,8 +107,7 @@ def branch(workspace: str) -> str | None:
         if os.path.islink(path):  # a HEAD of Git before 1.5
             content = b"ref: " + os.fsencode(os.readlink(path))
         else:
-            with open(path, "rb") as file:
-                content = file.read(_HEAD_LIMIT)
+            content = _read_beginning(path)
     except OSError:
         return None
     if not content.startswith(b"ref:"):
@@ -141,9 +148,18 @@ def resolve_workspace(event: Located | None, env: Mapping[str, str], process_cwd
     candidates.append(env.get("CLAUDE_PROJECT_DIR", ""))
     if event is not None:
         candidates.append(event.cwd)
-    chosen = next((c for c in candidates if c and os.path.isabs(c) and "\0" not in c), process_cwd)
+    chosen = next(filter(_can_be_path, candidates), process_cwd)
     found = repository_of(chosen)
     return os.path.realpath(chosen) if found is None else found[0]
+
+
+def _can_be_path(text: str) -> bool:
+    """Whether the system would take ``text`` for an absolute path: no NUL, no lone surrogate."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return os.path.isabs(text) and "\0" not in text
 
 
 # ---------------------------------------------------------------- roots
@@ -178,7 +194,7 @@ def mirror_root(env: Mapping[str, str], workspace: str | None = None) -> str | N
     override = environment.trusted_override(env, "AGENT_MEMORY_MIRROR_ROOT", workspace)
     if override is not None:
         return override
-    base = environment.home(env)
+    base = environment.home(env, workspace)
     return None if base is None else os.path.join(base, MIRROR_BELOW_HOME)
 
 

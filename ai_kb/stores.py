@@ -142,7 +142,11 @@ def _init_home(path: str, env: Mapping[str, str], name: str, now: datetime) -> t
         made = True
     keyring = Keyring.of(repo)
     if keyring.active_actor() is None:
-        keyring.init(name)
+        made_before = keyring.actors()  # by a run that ended before it could activate it
+        if made_before:
+            keyring.restore(keyring.path(made_before[0]))
+        else:
+            keyring.init(name)
         made = True
     if store.policy_bytes(MAIN) is None:
         actor = keyring.active().actor

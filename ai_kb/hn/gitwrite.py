@@ -3,6 +3,7 @@
 A memory commit is four objects (two blobs, a tree, a commit), built here byte for byte and
 handed to one ``git unpack-objects``, which stores them under git's own rules. Until the ref
 moves nothing refers to them, so a failure or a lost race changes nothing that anybody reads.
+Objects and ref are flushed to the disk before they count.
 
 The object ids are those that ``git hash-object``, ``mktree`` and ``commit-tree`` would give:
 PROTOCOL, "Git objects and refs".
@@ -29,6 +30,8 @@ _CRUD = frozenset([*map(chr, range(33)), *".,:;<>\"\\'"])
 _DROPPED = str.maketrans("", "", "\n<>")
 _LATEST_GIT_TIME = 4102444799  # 2099-12-31T23:59:59Z, the last second that git parses
 _RACE_WAIT = 1.0
+# By default git flushes neither loose objects nor refs; what was signed shall outlast a power cut.
+_DURABLE = ("-c", "core.fsync=committed")
 
 LOST_RACE = (
     "memory stream changed concurrently: another writer moved its head; "
@@ -99,7 +102,7 @@ def write_objects(repo: Repository, objects: Sequence[tuple[str, bytes]]) -> lis
         pack += hashlib.sha256(pack).digest()
     else:
         pack += hashlib.sha1(pack, usedforsecurity=False).digest()
-    status, _, err = repo.run("unpack-objects", "-q", stdin=bytes(pack))
+    status, _, err = repo.run(*_DURABLE, "unpack-objects", "-q", stdin=bytes(pack))
     if status != 0:
         raise HnError(f"write memory objects: {git_reason(err, status)}; nothing was changed")
     return [object_id(kind, data, repo.object_format) for kind, data in objects]
@@ -158,7 +161,7 @@ def update_ref(repo: Repository, ref: str, new: str, old: str | None) -> None:
     Raises LostRace when somebody else moved it first, HnError when git refuses for another reason.
     """
     line = f"create {ref}\0{new}\0" if old is None else f"update {ref}\0{new}\0{old}\0"
-    status, _, err = repo.run("update-ref", "--no-deref", "-z", "--stdin", stdin=line.encode())
+    status, _, err = repo.run(*_DURABLE, "update-ref", "--no-deref", "-z", "--stdin", stdin=line.encode())
     if status == 0:
         return
     # git says only that it could not lock: ask whether the head moved, or is being moved just now.

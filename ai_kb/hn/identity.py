@@ -21,6 +21,7 @@ import stat
 
 from agent_base.errors import SuiteError
 from agent_base.files import DIR_MODE, FILE_MODE, read_private, write_atomic
+from agent_base.shell import word
 from ai_kb.hn import keys
 from ai_kb.hn.errors import HnError, NotFound
 from ai_kb.hn.fields import is_actor
@@ -164,7 +165,10 @@ class Keyring:
         """Make a new identity and activate it. Raises HnError when there is one or Git refuses the name."""
         existing = self._existing()
         if existing is not None:
-            raise HnError(f"identity already exists at {self.path(existing)}")
+            path = self.path(existing)
+            inactive = self.active_actor() is None  # removed by somebody, or whoever made it was killed
+            hint = f"hn identity restore {word(path)} activates it" if inactive else ""
+            raise HnError(f"identity already exists at {path}", hint)
         identity = Identity(checked_name(name), keys.generate())
         self._store(identity)
         return identity

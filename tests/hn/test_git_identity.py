@@ -297,3 +297,15 @@ def test_names(repository: Path) -> None:
     (Path(os.environ["HOME"]) / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
     assert configured_name(repo) == ""
     assert hn(repository, "init").stdout.startswith("Created identity anonymous (")
+
+
+def test_an_identity_whose_init_was_killed_is_named_with_what_activates_it(
+    keyring: Keyring, repository: Path
+) -> None:
+    os.unlink(Path(keyring.directory) / "active")
+    done = hn(repository, "init")
+    assert done.exit == 1
+    assert f"(hn identity restore {keyring.path(ACTORS['alice'])} activates it)" in done.stderr
+    assert hn(repository, "identity", "restore", keyring.path(ACTORS["alice"])).exit == 0
+    assert keyring.active().actor == ACTORS["alice"]
+    assert "already exists" in hn(repository, "init").stderr

@@ -17,6 +17,7 @@ from ai_kb.errors import KbError, NoStore
 from ai_kb.hn.errors import InvalidPolicy, NotFound
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.policy import parse_policy
+from tests.crash import harness
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
 Git = Callable[..., str]
@@ -240,3 +241,25 @@ def test_a_change_of_policy_that_lost_a_race_changed_nothing(
     with pytest.raises(KbError, match="nothing was changed"):
         stores.commit_policy(store, policy_file.new_policy(A, (A,)), "m", NOW)
     assert git(store.repo.git_dir, "rev-parse", "main") == stores.HOME_ROOT != before
+
+
+def test_making_the_home_store_killed_anywhere_is_finished_by_the_next(
+    tmp_path: Path, isolated: dict[str, str], git: Git
+) -> None:
+    def env(base: Path) -> dict[str, str]:
+        return {**isolated, "AI_KB_HOME": str(base / "kb")}
+
+    def recover(base: Path) -> None:
+        stores.init_home(env(base), "Test Person", NOW)
+
+    def check(base: Path) -> None:
+        store, made = stores.init_home(env(base), "Test Person", NOW)
+        assert not made
+        policy = stores.policy_at_head(store)
+        assert policy is not None
+        assert policy.memory is not None
+        assert policy.memory.trusted_actors == (store.identity().actor,)
+        assert Keyring.of(store.repo).actors() == [store.identity().actor]
+
+    runs = harness.explore(tmp_path, lambda base: None, recover, recover, check, modes=(harness.BEFORE,))
+    assert runs > 15
