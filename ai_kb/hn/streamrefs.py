@@ -7,7 +7,7 @@ passed over; refs elsewhere are none of ours. PROTOCOL, "Git objects and refs".
 from __future__ import annotations
 
 from ai_kb.hn.errors import InvalidStream
-from ai_kb.hn.gitstore import is_oid, quoted
+from ai_kb.hn.gitstore import is_oid, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ def parse_ref(ref: str) -> Source | None:
 
 
 def _malformed(ref: str) -> InvalidStream:
-    return InvalidStream(f"malformed memory ref {quoted(ref[:_SHOWN])}")
+    kind = "accepted memory" if ref.startswith(f"{REMOTES_PREFIX}/") else "memory"
+    return InvalidStream(f"malformed {kind} ref {shown(ref[:_SHOWN])}")
 
 
 def sources_of(refs: Mapping[str, str]) -> list[tuple[Source, str]]:

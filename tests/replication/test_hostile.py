@@ -220,7 +220,7 @@ def test_a_stream_whose_objects_the_remote_lost_hinders_no_other(world: World) -
     (world.remote / "objects" / lost[:2] / lost[2:]).unlink()
     bob = world.clone("bob")
     result = sync(bob, ok=False)
-    assert sorted(statuses(result).values()) == ["promoted"] * 4 + ["structurally-invalid"]
+    assert sorted(statuses(result).values()) == ["dependency-missing"] + ["promoted"] * 4
     assert outcome(result, stream(2))["detail"] == "not-fetched"
     assert len(all_refs(bob, "refs/hn")) == 4
     assert len(recalled(bob)) == 1  # all four have the same content

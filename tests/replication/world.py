@@ -88,7 +88,16 @@ class World:
     def clone(self, name: str, person: str | None = None, url: str | None = None, *options: str) -> Path:
         """A clone of the remote with a test identity."""
         path = self.base / name
-        git(self.base, "clone", "-q", "--template=", *options, url or str(self.remote), str(path))
+        git(
+            self.base,
+            "clone",
+            "-q",
+            "--template=",
+            "--no-local",
+            *options,
+            url or str(self.remote),
+            str(path),
+        )
         git(path, "config", "core.autocrlf", "false")
         give_identity(path / ".git", person or name)
         return path

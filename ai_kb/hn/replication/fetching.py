@@ -11,7 +11,7 @@ from __future__ import annotations
 from ai_kb.hn.errors import HnError
 from ai_kb.hn.replication import budgets as measuring
 from ai_kb.hn.replication.candidates import Candidate
-from ai_kb.hn.replication.outcomes import NOT_FETCHED, STRUCTURALLY_INVALID
+from ai_kb.hn.replication.outcomes import DEPENDENCY_MISSING, NOT_FETCHED
 from ai_kb.hn.replication.quarantine import Quarantine, quarantine_ref
 from ai_kb.hn.replication.remote import FetchFailed, FetchTooLarge, Remote
 from ai_kb.hn.replication.selection import Budgets
@@ -34,6 +34,7 @@ class Fetching:
         self.budgets = budgets
         self.gaps: list[Gap] = []
         self._failures = 0
+        self._shallow = False
 
     def fetch(self, candidates: Sequence[Candidate]) -> None:
         """Fetch each into its quarantine ref, or decide against it.
@@ -45,7 +46,9 @@ class Fetching:
         fetched = [candidate for candidate in candidates if not candidate.outcome.status]
         refs = [quarantine_ref(candidate.ref) for candidate in fetched]
         for candidate, found in zip(fetched, reader.info(refs), strict=True):
-            if found is None:
+            if found is None and self._shallow:
+                self.gaps.append(report_cut_on_remote(candidate.outcome, self.remote.name, candidate.head))
+            elif found is None:
                 self._refuse(candidate, "git did not store it")
             elif found[0] != candidate.head:
                 self._refuse(
@@ -58,7 +61,7 @@ class Fetching:
         if not group:
             return
         try:
-            self.remote.fetch(
+            self._shallow |= self.remote.fetch(
                 self.quarantine.path,
                 {candidate.ref: quarantine_ref(candidate.ref) for candidate in group},
                 cap=measuring.transfer_cap(self.budgets),
@@ -77,8 +80,6 @@ class Fetching:
     def _give_up(self, candidate: Candidate, error: HnError) -> None:
         if isinstance(error, FetchTooLarge):
             measuring.over_transfer(candidate.outcome, self.budgets, error.size)
-        elif isinstance(error, FetchFailed) and error.shallow:
-            self.gaps.append(report_cut_on_remote(candidate.outcome, self.remote.name, candidate.head))
         else:
             self._refuse(candidate, error.message)
         self._failures += 1
@@ -87,7 +88,7 @@ class Fetching:
 
     def _refuse(self, candidate: Candidate, why: str) -> None:
         candidate.outcome.fail(
-            STRUCTURALLY_INVALID,
+            DEPENDENCY_MISSING,
             f"selection {candidate.outcome.name} could not be fetched from remote {self.remote.name}: {why}",
             NOT_FETCHED,
         )

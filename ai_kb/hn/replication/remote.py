@@ -41,13 +41,9 @@ _QUIET = (
 
 
 class FetchFailed(ReplicationError):
-    """git could not fetch; ``shallow``: because the remote's own history is cut off."""
+    """git could not fetch."""
 
     code = "not-fetched"
-
-    def __init__(self, message: str, *, shallow: bool = False) -> None:
-        super().__init__(message)
-        self.shallow = shallow
 
 
 class FetchTooLarge(ReplicationError):
@@ -136,8 +132,10 @@ class Remote:
 
     # --- what is fetched --------------------------------------------------------------------------
 
-    def fetch(self, git_dir: str, wanted: Mapping[str, str], *, cap: int, alloc: int) -> None:
+    def fetch(self, git_dir: str, wanted: Mapping[str, str], *, cap: int, alloc: int) -> bool:
         """Fetch exactly the refs ``wanted`` into their targets in the bare repository ``git_dir``.
+
+        Whether some were left out because the remote's own history is cut off by a shallow boundary.
 
         Args:
             cap: bytes that may be stored there meanwhile. alloc: bytes that git may want at a time.
@@ -168,9 +166,8 @@ class Remote:
             os.unlink(listing)
         stored()
         if done.status != 0:
-            text = done.err.decode("utf-8", "replace")
-            shallow = "shallow update not allowed" in text or "does not support shallow" in text
-            raise FetchFailed(process.reason(done.err, done.status), shallow=shallow)
+            raise FetchFailed(process.reason(done.err, done.status))
+        return b"shallow roots are not allowed to be updated" in done.err
 
     # --- what is pushed ---------------------------------------------------------------------------
 

@@ -50,15 +50,10 @@ class Boundaries:
     def __init__(self, repo: Repository, reader: ObjectReader) -> None:
         self._repo = repo
         self._parents: dict[str, str] = {}
-        commits = repo.shallow_commits() if repo.is_shallow() else []
-        for commit, found in zip(commits, reader.contents(commits), strict=True):
-            if found is None or found[1] != "commit":
-                continue
-            with suppress(ValueError):
-                parents = parse_commit(found[2])[1]
-                missing = [p for p, kind in zip(parents, reader.types(parents), strict=True) if kind is None]
-                if missing:
-                    self._parents[commit] = missing[0]
+        for commit, parents in _parents_of(reader, repo.shallow_commits() if repo.is_shallow() else []):
+            missing = [p for p, kind in zip(parents, reader.types(parents), strict=True) if kind is None]
+            if missing:
+                self._parents[commit] = missing[0]
 
     def cut(self, heads: Iterable[str]) -> tuple[str, str] | None:
         """(boundary commit, its missing parent) in the history of one of ``heads``, or None."""
@@ -70,6 +65,16 @@ class Boundaries:
                 if answers[commit]:
                     return commit, self._parents[commit]
         return None
+
+
+def _parents_of(reader: ObjectReader, commits: list[str]) -> list[tuple[str, list[str]]]:
+    """(commit, its parents as it names them itself) of those ``commits`` that are here."""
+    found: list[tuple[str, list[str]]] = []
+    for commit, entry in zip(commits, reader.contents(commits), strict=True):
+        if entry is not None and entry[1] == "commit":
+            with suppress(ValueError):
+                found.append((commit, parse_commit(entry[2])[1]))
+    return found
 
 
 def report_cut(outcome: Outcome, remote: str, cut: tuple[str, str]) -> Gap:
@@ -146,12 +151,10 @@ def remove_boundaries(repo: Repository, reader: ObjectReader, commits: Iterable[
 
     By git's own rules: ``shallow.lock`` first, then a rename; the file goes with its last line.
     """
-    boundary = repo.shallow_commits()
-    candidates = [commit for commit in boundary if commit in set(commits)]
-    gone: set[str] = set()
-    for commit, found in zip(candidates, reader.contents(candidates), strict=True):
-        if found is not None and None not in reader.types(parse_commit(found[2])[1]):
-            gone.add(commit)
+    inside = set(commits)
+    candidates = [commit for commit in repo.shallow_commits() if commit in inside]
+    parents = _parents_of(reader, candidates)
+    gone = {commit for commit, above in parents if None not in reader.types(above)}
     if not gone:
         return
     path = os.path.join(repo.common_dir, "shallow")

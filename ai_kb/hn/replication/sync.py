@@ -291,7 +291,8 @@ class _Sync:
             Move(candidate.accepted_ref, candidate.head, candidate.accepted)
             for candidate in sorted(accepted, key=lambda candidate: candidate.accepted_ref)
         ]
-        if any(move.new != move.old for move in transaction.moves):
+        whole = any(candidate.whole for candidate in accepted)  # a recovery may bring objects alone
+        if whole or any(move.new != move.old for move in transaction.moves):
             assert quarantine is not None
             objects = sorted({oid for candidate in accepted for oid, _, _ in candidate.objects})
             there = self.reader.types(objects)
