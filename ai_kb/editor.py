@@ -48,7 +48,7 @@ def ask(question: str, console: Console, answers: str) -> str:
     An empty line gives the first, the end of input ``""``.
     """
     while True:
-        console.stderr.write(f"{question} [{'/'.join(answers)}] ")
+        console.stderr.write(f"{question} [{'/'.join([answers[0].upper(), *answers[1:]])}] ")
         console.stderr.flush()
         line = console.stdin.readline()
         if not line:
