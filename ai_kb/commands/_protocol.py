@@ -20,6 +20,7 @@ from ai_kb import corpus, stores
 from ai_kb.cli import PROG
 from ai_kb.commands import _common
 from ai_kb.errors import KbError, NotFound
+from ai_kb.hn.commands._where import InRepository
 from ai_kb.hn.envelope_types import VerifiedMemory
 from ai_kb.hn.flags import FlagParser, Verbs
 from ai_kb.hn.prefixes import PrefixStore
@@ -132,20 +133,13 @@ def _has_commit(store: Store) -> bool:
 
 def run_in(store: Store, verb: str, rest: Sequence[str], console: Console) -> tuple[int, str]:
     """Run the protocol's ``verb`` in ``store``: exit code, and what it printed."""
-    inner = Console(
-        env=console.env,
-        stdin=console.stdin,
-        stdout=io.StringIO(),
-        stderr=console.stderr,
-        now=console.now,
-        cwd=store.repo.work_tree or store.repo.git_dir,
-    )
+    printed = io.StringIO()
+    inner = InRepository(console, store.repo, printed)
     parser = parser_of(verb)
     args = parser.parse_args(list(rest))
     handler = getattr(args, "run", _module(verb).run)
     status: int = handler(args, inner)
-    assert isinstance(inner.stdout, io.StringIO)
-    return status, inner.stdout.getvalue()
+    return status, printed.getvalue()
 
 
 def wants_help(verb: str, words: Sequence[str], console: Console) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from agent_base.cli import Console
 from ai_kb.hn import canonical
 from ai_kb.hn.cache import Index, ask
+from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.errors import InvalidRequest
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.progress import Progress
@@ -124,7 +125,7 @@ def answer(
         repo: the store to ask; by default that of the working directory.
     """
     if repo is None:
-        repo = Repository.open(console.cwd, console.env)
+        repo = repository_of(console)
     pending = described(repo.common_dir)
     if pending:
         console.err(f"hn: {pending}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from agent_base.cli import Console
 from ai_kb.hn import canonical
+from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.envelope import Anchor, VerifiedMemory, anchor_mapping
 from ai_kb.hn.errors import HnError, HnUsageError, NotFound
-from ai_kb.hn.gitstore import ObjectReader, Repository
+from ai_kb.hn.gitstore import ObjectReader
 from ai_kb.hn.identity import Identity, Keyring
 from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.rendering import WARNING, readable
@@ -34,7 +35,7 @@ class Session:
     """One command's view of its repository: reader and prefixes, closed at the end."""
 
     def __init__(self, console: Console) -> None:
-        self.repo = Repository.open(console.cwd, console.env)
+        self.repo = repository_of(console)
         self.reader: ObjectReader = self.repo.objects()
         self.prefixes = PrefixStore.open(self.repo)
 

@@ -8,9 +8,9 @@ from typing import Any
 from agent_base.cli import Console
 from ai_kb.hn.cache import Index, ask
 from ai_kb.hn.commands import _reading
+from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.flags import FlagParser
-from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.index import export
 from ai_kb.hn.index_file import verify, write
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Rebuild or verify, and say which index that is."""
     if args.action not in (["rebuild"], ["verify"]):
         raise HnUsageError(f"usage: {_USAGE}")
-    repo = Repository.open(console.cwd, console.env)
+    repo = repository_of(console)
     with _reading.reporting(args, console) as progress:
 
         def work(index: Index) -> tuple[str, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from agent_base.cli import Console
 from ai_kb.hn.commands._shared import wrong_usage
+from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.gitstore import Repository, shown
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Synchronize, and say how each selector fared."""
     if len(args.remote) > 1:
         raise wrong_usage(_USAGE)
-    repo = Repository.open(console.cwd, console.env)
+    repo = repository_of(console)
     remote = args.remote[0] if args.remote else DEFAULT_REMOTE
     result = exchange(args, console, repo, remote)
     if args.json:
