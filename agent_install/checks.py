@@ -212,7 +212,16 @@ def _allowed(harness: Harness, env: Mapping[str, str]) -> Iterator[Check]:
     switched_off = harness.name == "claude" and value.get("disableAllHooks") is True
     if harness.name == "gemini":
         config = value.get("hooksConfig")
-        switched_off = isinstance(config, dict) and config.get("enabled") is False
+        config = config if isinstance(config, dict) else {}
+        switched_off = config.get("enabled") is False
+        disabled = config.get("disabled")
+        names = (
+            [name for name in disabled if adapters.MARKER in str(name)] if isinstance(disabled, list) else []
+        )
+        if names:
+            yield Check(
+                name, FAIL, f"switched off in Gemini: {', '.join(names)}", "switch them on with /hooks"
+            )
     if switched_off:
         yield Check(name, FAIL, f"{path} turns all hooks off", "turn them on there")
 

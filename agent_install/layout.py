@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent_base import env as environment
+from agent_base.errors import SuiteError
+from agent_base.inert import clean_surrogates
 from agent_install.harnesses import home
 
 
@@ -26,6 +28,9 @@ class Layout:
     def of(cls, env: Mapping[str, str]) -> Layout:
         """The layout for this environment (``HOME``, ``XDG_DATA_HOME``)."""
         base, share = home(env), environment.xdg(env, "XDG_DATA_HOME")
+        for path in (base, share):
+            if clean_surrogates(path) != path:
+                raise SuiteError("the home directory's name is not UTF-8: no configuration file can name it")
         return cls(
             home=base,
             data=os.path.join(share, environment.SUITE),

@@ -134,6 +134,12 @@ def test_switches_that_turn_all_hooks_off_are_a_failure(machine: Machine) -> Non
     assert found["gemini: allowed"].status == FAIL
 
 
+def test_a_hook_that_its_user_switched_off_in_gemini_is_a_failure(machine: Machine) -> None:
+    machine.file(".gemini/settings.json", '{"hooksConfig": {"disabled": ["agent-hook-suite recall", "x"]}}')
+    machine.install()
+    assert "agent-hook-suite recall" in by_name(machine)["gemini: allowed"].detail
+
+
 def test_a_cursor_file_behind_a_link_is_a_failure_because_cursor_refuses_it(machine: Machine) -> None:
     machine.file("dotfiles/hooks.json", '{"version": 1, "hooks": {}}\n')
     machine.have("cursor")

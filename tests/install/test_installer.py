@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -744,3 +745,33 @@ def test_an_interrupted_install_can_be_undone(machine: Machine, monkeypatch: pyt
     assert {k: v for k, v in after.items() if v[0] == "file"} == {
         k: v for k, v in before.items() if v[0] == "file"
     }
+
+
+def test_a_home_that_no_configuration_can_name_is_refused(machine: Machine) -> None:
+    home = os.fsencode(machine.home) + b"/\xff"
+    os.mkdir(home)
+    machine.env["HOME"] = os.fsdecode(home)
+    assert machine.install() == 1
+    assert "not UTF-8" in machine.err
+
+
+def test_python_m_agent_install_is_the_installer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agent_install", "--help"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0
+    assert "--uninstall" in done.stdout
+
+
+def test_every_command_that_the_skill_names_exists_with_its_options() -> None:
+    skill = Path(cli.__file__).parent / "skill/SKILL.md"
+    named = re.findall(r",(agent-memory|ai-kb) ([a-z-]+)([^`\n]*(?:\\\\\n[^\n]*)*)", skill.read_text())
+    assert len(named) >= 12
+    for command, verb, rest in named:
+        done = subprocess.run(
+            [str(Path(sys.executable).parent / f",{command}"), verb, "--help"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, verb)
+        for option in re.findall(r"--[a-z-]+", rest.split("<<")[0]):
+            assert option in done.stdout, (command, verb, option)
