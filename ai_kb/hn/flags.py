@@ -100,6 +100,7 @@ class FlagParser(Parser):
         positional: list[str] = []
         position = 0
         seen = False
+        given: set[str] = set()
         while position < len(words):
             word = words[position]
             position += 1
@@ -120,6 +121,9 @@ class FlagParser(Parser):
                     self.print_help()
                     self.exit()
                 self._refuse(f"flag provided but not defined: -{name}")
+            if self.usage_only and action.dest in given:
+                raise self.wrong_usage()
+            given.add(action.dest)
             if action.nargs == 0:
                 if equals and value not in _TRUE | _FALSE:
                     self._refuse(f"invalid boolean value {quoted(value)} for -{name}: parse error")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.hn.fixture_repos import Run, load, runs
+from tests.hn.fixture_repos import Run, load, restore, runs
 from tests.replication.world import ALICE, BOB, CAROL, FIXTURES, World, all_refs, forget, git, hn
 
 SCENARIOS = load("sync-scenarios")
@@ -149,3 +149,28 @@ def test_a_receiver_that_keeps_its_refs_meets_what_was_recorded(receiver: tuple[
         for run in steps:
             _check(clone, run)
     assert seen == list(KEPT)
+
+
+FAILURES = load("repo-a.failures")
+_USAGE = {114, 118, 124, 125, 128, 129, 130}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """repo-a, which has no remote; the tests that share it change nothing in it."""
+    return restore("repo-a", tmp_path_factory.mktemp("a") / "work")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [run for run in runs(FAILURES) if run.argv[:1] in (["replication"], ["sync"])],
+    ids=lambda run: f"{run.number}-{'-'.join(run.argv)[:40]}",
+)
+def test_recorded_command_lines_are_answered_as_recorded(run: Run, alone: Path) -> None:
+    result = hn(alone, *run.argv)
+    if "-h" in run.argv:
+        assert result.exit == 0
+        assert "--max-total-bytes" in result.stdout
+    else:
+        assert result == (2 if run.number in _USAGE else run.exit, run.stdout, run.stderr)
+    assert not (alone / ".git" / "hn" / "replication").exists()

@@ -65,9 +65,12 @@ class _ReplicationParser(FlagParser):
         if words[0] not in _ACTIONS:
             raise HnError(f"unknown replication command {quoted(words[0])}")
         action = words[0]
-        parser = _action_parser(action)
-        parsed = parser.parse_args(words[1:], namespace)
-        parsed.action = action
+        rest = words[1:]
+        remote = [rest.pop(0)] if rest and not rest[0].startswith("-") else []
+        parsed = _action_parser(action).parse_args(rest, namespace)
+        if parsed.remote:  # it stands before the flags
+            raise wrong_usage(_ACTIONS[action])
+        parsed.action, parsed.remote = action, remote
         return parsed
 
 
@@ -118,8 +121,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Save a selection, or show it."""
-    if len(args.remote) > 1:
-        raise wrong_usage(_ACTIONS[args.action])
     remote = args.remote[0] if args.remote else DEFAULT_REMOTE
     repo = Repository.open(console.cwd, console.env)
     if args.action == "show":
