@@ -862,11 +862,16 @@ def test_sync_exchanges_the_repositorys_store_and_on_demand_the_home_store(
     memory = team.remember()
     git(tmp_path, "init", "-q", "--bare", "hub.git")
     git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
-    team("sync", "origin")
+    team("sync", "origin", code=1)
+    assert "nothing is selected from origin for the repository's store yet" in team.err
+    team("sync", "origin", "--all")
+    team("sync")
     assert memory[7:] not in git(tmp_path / "hub.git", "for-each-ref", "refs/heads")
     assert "refs/hn/memory/" in git(tmp_path / "hub.git", "for-each-ref")
     team("sync", "origin", "--store", "home", code=1)
     assert "no home store yet" in team.err
+    (answer,) = team.json("sync")
+    assert (answer["store"], answer["promoted"], answer["outcomes"][0]["detail"]) == ("repo", 1, "unchanged")
 
 
 def test_the_home_stores_of_two_machines_can_be_exchanged(kb: Cli, tmp_path: Path, git: Git) -> None:
@@ -877,11 +882,22 @@ def test_the_home_stores_of_two_machines_can_be_exchanged(kb: Cli, tmp_path: Pat
     laptop("init")
     for machine in (kb, laptop):
         git(stores.home_path(machine.env), "remote", "add", "hub", str(hub))
-        machine("sync", "hub", "--store", "home")
+        machine("sync", "hub", "--all")
     (held,) = laptop.json("list")
     assert (held["id"], held["left_out"]) == (memory, "actor-untrusted")
     laptop("policy", "trust", held["actor"], "--store", "home")
     assert laptop.json("list")[0]["left_out"] == ""
+
+
+def test_the_home_store_works_where_git_wants_bare_repositories_named(kb: Cli, git: Git) -> None:
+    git(kb.cwd, "config", "--global", "safe.bareRepository", "explicit")
+    memory = kb.remember()
+    assert kb.json("recall", "--query", "idempotent")[0]["memories"][0]["id"] == memory
+    assert kb.json("grep", "idempotent")[0]["store"] == "home"
+    assert kb.json("show", memory)["store"] == "home"
+    kb("index", "rebuild")
+    kb("retract", memory, "--reason", "incorrect")
+    assert kb.json("doctor", "--no-harnesses")["ok"] is True
 
 
 def test_a_repository_without_a_commit_holds_nothing_to_ask(

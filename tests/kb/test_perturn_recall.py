@@ -578,18 +578,16 @@ def test_a_part_that_fails_leaves_the_others_alone(world: World, monkeypatch: py
 
 
 def test_a_hook_that_hangs_where_no_deadline_is_known_ends_itself(world: World) -> None:
-    """A pipe in place of ``.git/config``: whoever opens it waits for ever."""
     world.remember()
     world.prompt(session="makes the directory")
-    config = world.workspace / ".git/config"
-    config.unlink()
-    os.mkfifo(config)
     program = (
-        "import runpy, sys\n"
-        "import ai_kb.injection as injection\n"
+        f"import sys, time\nsys.path.insert(0, {str(REPOSITORY)!r})\n"
+        "import agent_memory.corrections as corrections, ai_kb.injection as injection\n"
+        "import hooks.perturn_recall as hook\n"
+        "corrections.detect = lambda prompt: time.sleep(60)\n"
         "injection.DEADLINE['balanced'] = 1.0\n"
         "sys.argv = ['perturn_recall.py', '--harness', 'cursor']\n"
-        f"runpy.run_path({str(REPOSITORY / 'hooks/perturn_recall.py')!r}, run_name='__main__')\n"
+        "sys.exit(hook.main())\n"
     )
     start = time.monotonic()
     done = subprocess.run(
@@ -599,6 +597,19 @@ def test_a_hook_that_hangs_where_no_deadline_is_known_ends_itself(world: World) 
     assert done.stdout == b"{}"
     assert time.monotonic() - start < 30
     assert any("gave up after 1.5 s" in message for message in world.ledger())
+
+
+def test_a_pipe_in_place_of_the_configuration_ends_in_silence(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.remember(scope="universal", by_agent=False)
+    world.prompt(session="makes the directory")
+    config = world.workspace / ".git/config"
+    config.unlink()
+    os.mkfifo(config)
+    monkeypatch.setitem(injection.DEADLINE, "balanced", 1.0)
+    world.prompt(session="pipe")
+    assert world.err == ""
 
 
 def test_the_watch_does_nothing_to_a_hook_that_ends(both: World) -> None:
