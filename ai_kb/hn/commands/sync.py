@@ -87,6 +87,7 @@ def exchange(
     repo: Repository,
     remote: str,
     *,
+    prog: str = "hn",
     selection_required: bool = False,
 ) -> Result:
     """Synchronize one store as ``args`` say, with progress where somebody looks; notes go to stderr."""
@@ -109,5 +110,5 @@ def exchange(
         )
         result = synchronize(repo, remote, options)
     for note in result.notes:
-        console.err(f"hn: {shown(note)}")
+        console.err(f"{prog}: {shown(note)}")
     return result
