@@ -342,7 +342,8 @@ def _repeated(runs: Sequence[_Run], min_repeats: int) -> Iterable[Candidate]:
         text = members[-1].line.text
         topic = text_of(members[-1].entry, "topic")
         title = f"Run {_quoted(text)}" + (f" when working on {topic}" if topic and topic != "current" else "")
-        body = f"    {text}\nUsed again and again" + (f" on {topic}" if topic else "") + ", and it worked."
+        body = f"    {text}\nUsed again and again" + (f" on {topic}" if topic else "")
+        body += ", and it worked." if all(run.outcome == "ok" for run in members) else "."
         yield Candidate("repeated_command", "recipe", _title(title), body[:_BODY], (), len(members))
 
 
