@@ -17,6 +17,8 @@ from agent_base import lightjson
 # Cn unassigned, Zl/Zp line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
+_STACKED = frozenset({"Mn", "Me"})
+_MOST_MARKS = 6
 _REFERENCES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"}
 
 
@@ -66,22 +68,25 @@ def html(text: str) -> str:
     """``text`` for a page, inside an element or a quoted attribute: it stays text there.
 
     ``&``, ``<``, ``>`` and both quotes are references; controls but ``\\n`` and ``\\t``, format
-    characters, separators and private characters are shown as ``\\uXXXX``; lone surrogates become
-    U+FFFD; ``\\r\\n`` is ``\\n``.
+    characters, separators, private characters and what is stacked on a letter beyond six marks (they
+    would be drawn over other text) are shown as ``\\uXXXX``; lone surrogates become U+FFFD; ``\\r\\n``
+    is ``\\n``.
     """
     if text.isalnum() and text.isascii():
         return text
-    return "".join(
-        _REFERENCES.get(c)
-        or (
-            "\ufffd"
-            if "\ud800" <= c <= "\udfff"
-            else _escape(c)
-            if (c < " " and c not in "\n\t") or _hidden(c)
-            else c
-        )
-        for c in text.replace("\r\n", "\n")
-    )
+    out: list[str] = []
+    marks = 0
+    for char in text.replace("\r\n", "\n"):
+        marks = marks + 1 if char >= "\u0300" and unicodedata.category(char) in _STACKED else 0
+        if char in _REFERENCES:
+            out.append(_REFERENCES[char])
+        elif "\ud800" <= char <= "\udfff":
+            out.append("\ufffd")
+        elif (char < " " and char not in "\n\t") or _hidden(char) or marks > _MOST_MARKS:
+            out.append(_escape(char))
+        else:
+            out.append(char)
+    return "".join(out)
 
 
 def clean_surrogates(text: str) -> str:
