@@ -36,6 +36,7 @@ VERBS = {
     "index": "rebuild or verify the private index",
     "sync": "exchange memory with a remote",
     "status": "stores, identities, counts, and what default recall leaves out",
+    "report": "what the agents know, as one page to look at",
     "export": "verified memories as JSON lines",
     "import": "memories from JSON lines, verified again",
     "doctor": "what is wrong, and what to do about it",
