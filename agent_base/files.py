@@ -86,6 +86,19 @@ def read_private(path: str, limit: int | None = None) -> bytes:
     return data
 
 
+def read_beginning(path: str, limit: int) -> bytes:
+    """At most ``limit`` bytes from the start of a file that anybody may have made (a repository's).
+
+    Nothing where no regular file stands: a pipe there must not make a hook wait. Raises OSError.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(fd)
+        return os.read(fd, min(limit, status.st_size)) if stat.S_ISREG(status.st_mode) else b""
+    finally:
+        os.close(fd)
+
+
 def fsync_dir(path: str) -> None:
     """Make renames and unlinks in ``path`` durable where the platform can."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -12,8 +12,8 @@ import os
 import stat
 
 from agent_base import env as environment
-from agent_base import files
-from agent_base.errors import SuiteError, UnsafePath
+from agent_base import files, gitdir
+from agent_base.errors import SuiteError, UnsafePath, UsageError
 
 TYPE_CHECKING = False  # `typing` costs more than this whole module
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ _FIRST = _SAFE - frozenset("_.-")
 _HEX = frozenset("0123456789abcdef")
 # `--` and 128 bits of SHA-256: how a key ends that is not simply the id.
 _DIGEST_DIGITS = 32
-_HEAD_LIMIT = 4096
 
 
 class UnsafeTopicName(SuiteError):
@@ -53,63 +52,13 @@ class UnsafeTopicName(SuiteError):
 # ---------------------------------------------------------------- repository and workspace
 
 
-def repository_of(path: str) -> tuple[str, str] | None:
-    """Root of the Git work tree around ``path`` and its Git directory, or None.
-
-    A linked worktree and a submodule are their own: their ``.git`` is a file that names the
-    directory. No process is started; a ``.git`` that holds no ``HEAD`` is passed over.
-    """
-    directory = os.path.realpath(path)
-    while True:
-        git_dir = _git_dir(os.path.join(directory, ".git"))
-        if git_dir is not None:
-            return directory, git_dir
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return None
-        directory = parent
-
-
-def _git_dir(path: str) -> str | None:
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISREG(mode):
-            content = _read_beginning(path)
-            if not content.startswith(b"gitdir:"):
-                return None
-            target = os.fsdecode(content[7:].strip())
-            path = os.path.normpath(os.path.join(os.path.dirname(path), target))
-        elif not stat.S_ISDIR(mode):
-            return None
-        os.lstat(os.path.join(path, "HEAD"))
-    except (OSError, ValueError):  # ValueError: a NUL in a path
-        return None
-    return path
-
-
-def _read_beginning(path: str) -> bytes:
-    """The first bytes of a repository's file; never waits for what stands there instead of one."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        return os.read(fd, _HEAD_LIMIT) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    finally:
-        os.close(fd)
-
-
 def branch(workspace: str) -> str | None:
     """Name of the checked-out branch, or None (detached, no repository). The name is hostile text."""
-    found = repository_of(workspace)
+    found = gitdir.find(workspace)
     if found is None:
         return None
     root, git_dir = found
-    path = os.path.join(git_dir, "HEAD")
-    try:
-        if os.path.islink(path):  # a HEAD of Git before 1.5
-            content = b"ref: " + os.fsencode(os.readlink(path))
-        else:
-            content = _read_beginning(path)
-    except OSError:
-        return None
+    content = gitdir.head(git_dir)
     if not content.startswith(b"ref:"):
         return None
     name = content[4:].strip().decode("utf-8", "replace")
@@ -149,7 +98,7 @@ def resolve_workspace(event: Located | None, env: Mapping[str, str], process_cwd
     if event is not None:
         candidates.append(event.cwd)
     chosen = next(filter(_can_be_path, candidates), process_cwd)
-    found = repository_of(chosen)
+    found = gitdir.find(chosen)
     return os.path.realpath(chosen) if found is None else found[0]
 
 
@@ -160,6 +109,16 @@ def _can_be_path(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return os.path.isabs(text) and "\0" not in text
+
+
+def workspace_of_command(named: str | None, env: Mapping[str, str], cwd: str) -> str:
+    """The workspace of a command: ``named`` (``--workspace``), or what is around ``cwd``. UsageError."""
+    if named is None:
+        return resolve_workspace(None, env, cwd)
+    path = os.path.join(cwd, named)
+    if "\0" in path or not os.path.isdir(path):
+        raise UsageError(f"--workspace {named[:200]!r} is no directory; nothing was changed")
+    return resolve_workspace(None, {}, path)
 
 
 # ---------------------------------------------------------------- roots

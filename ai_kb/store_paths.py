@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_base import env as environment
+from agent_base import files, gitdir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,29 +35,17 @@ def may_hold_memory(workspace: str) -> bool:
 
     True where that cannot be told (another ref format); False spares a hook the repository's store.
     """
-    from agent_memory.workspace import repository_of
-
-    found = repository_of(workspace)
+    found = gitdir.find(workspace)
     if found is None:
         return False
-    common = _common_dir(found[1])
+    common = gitdir.common_dir(found[1])
     if os.path.isdir(os.path.join(common, "reftable")) or _has_entries(os.path.join(common, MEMORY_REFS)):
         return True
     try:
-        with open(os.path.join(common, "packed-refs"), "rb") as file:
-            data = file.read(_PACKED_LIMIT + 1)
+        data = files.read_beginning(os.path.join(common, "packed-refs"), _PACKED_LIMIT + 1)
     except OSError:
         return False
     return len(data) > _PACKED_LIMIT or b" " + MEMORY_REFS.encode() in data
-
-
-def _common_dir(git_dir: str) -> str:
-    """Where a linked worktree's refs are."""
-    try:
-        with open(os.path.join(git_dir, "commondir"), "rb") as file:
-            return os.path.normpath(os.path.join(git_dir, os.fsdecode(file.read(4096).strip())))
-    except OSError:
-        return git_dir
 
 
 def _has_entries(directory: str) -> bool:

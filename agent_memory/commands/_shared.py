@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -68,13 +67,7 @@ def add_topic(parser: argparse.ArgumentParser) -> None:
 
 def open_state(args: argparse.Namespace, console: Console) -> State:
     """State of the workspace that ``args`` and the environment name; its directory is safe or absent."""
-    if args.workspace is None:
-        workspace = places.resolve_workspace(None, console.env, console.cwd)
-    else:
-        path = os.path.join(console.cwd, args.workspace)
-        if not os.path.isdir(path):
-            raise UsageError(f"--workspace {args.workspace!r} is no directory; nothing was changed")
-        workspace = places.resolve_workspace(None, {}, path)
+    workspace = places.workspace_of_command(args.workspace, console.env, console.cwd)
     state = State.of(console.env, workspace, hook=False)
     state.exists()
     notice = places.root_notice(state.root)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import dataclass
 
 from agent_base import inert
@@ -42,7 +41,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def place(args: argparse.Namespace, console: Console) -> Place:
     """Where the command works. Raises UsageError for a workspace that is no directory."""
-    workspace = workspace_of(args.workspace, console)
+    workspace = places.workspace_of_command(args.workspace, console.env, console.cwd)
     session_id: str = args.session_id
     key: str = args.session_key
     if key and not places.is_session_key(key):
@@ -50,17 +49,6 @@ def place(args: argparse.Namespace, console: Console) -> Place:
     if not key and session_id:
         key = places.session_key(session_id)
     return Place(workspace, State.of(console.env, workspace, hook=False), session_id, key)
-
-
-def workspace_of(named: str | None, console: Console) -> str:
-    """The workspace: ``named``, or what is around the current directory."""
-    if named is None:
-        return places.resolve_workspace(None, console.env, console.cwd)
-    path = os.path.join(console.cwd, named)
-    if "\0" in path or not os.path.isdir(path):
-        raise UsageError(f"--workspace {named[:200]!r} is no directory; nothing was changed")
-    found = places.repository_of(path)
-    return os.path.realpath(path) if found is None else found[0]
 
 
 def say(console: Console, text: str) -> None:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import os
 import time
 
+from agent_base import gitdir
 from agent_base.errors import SuiteError, UnsafePath
 from ai_kb.hn import cache_context, cache_file
 from ai_kb.hn.cache_index import Index, Judged
@@ -101,16 +102,11 @@ def locate(
     Without a process: it looks for ``.git`` upwards. Git itself has the last word, since it is asked
     with ``-C`` (``safe.directory`` counts).
     """
-    directory = os.path.realpath(path)
-    while True:
-        git_dir = _git_dir(os.path.join(directory, ".git"))
-        if git_dir is not None:
-            break
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return None
-        directory = parent
-    common_dir = _common_dir(git_dir)
+    found = gitdir.find(path)
+    if found is None:
+        return None
+    directory, git_dir = found
+    common_dir = gitdir.common_dir(git_dir)
     return Repository(
         git_dir=git_dir,
         common_dir=common_dir,
@@ -120,30 +116,6 @@ def locate(
         hook=hook,
         deadline=deadline,
     )
-
-
-def _git_dir(path: str) -> str | None:
-    """The Git directory that ``.git`` is or names."""
-    if os.path.isdir(path):
-        return path if os.path.exists(os.path.join(path, "HEAD")) else None
-    line = _first_line(path)
-    if not line.startswith("gitdir: "):
-        return None
-    found = os.path.normpath(os.path.join(os.path.dirname(path), line[8:]))
-    return found if os.path.isdir(found) else None
-
-
-def _common_dir(git_dir: str) -> str:
-    line = _first_line(os.path.join(git_dir, "commondir"))
-    return os.path.normpath(os.path.join(git_dir, line)) if line else git_dir
-
-
-def _first_line(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return os.fsdecode(file.readline(4096)).rstrip("\n")
-    except OSError:
-        return ""
 
 
 # --- open ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 
-from agent_base import gitproc
+from agent_base import files, gitproc
 from agent_base.gitproc import GitError
 from ai_kb.hn import unsettled
 from ai_kb.hn.display import quoted, shown
@@ -34,6 +34,8 @@ from ai_kb.hn.gitobjects import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+_CONFIG_LIMIT = 1 << 20  # bytes of a configuration file that are looked at
 
 
 class Repository:
@@ -263,16 +265,16 @@ class Repository:
 def configured_object_format(common_dir: str) -> str:
     """``extensions.objectFormat`` of a repository's own configuration file."""
     try:
-        with open(os.path.join(common_dir, "config"), encoding="utf-8", errors="replace") as file:
-            section = ""
-            for line in file:
-                text = line.strip().lower()
-                if text.startswith("["):
-                    section = text
-                elif section.startswith("[extensions]") and text.startswith("objectformat"):
-                    return "sha256" if text.partition("=")[2].strip() == "sha256" else "sha1"
+        data = files.read_beginning(os.path.join(common_dir, "config"), _CONFIG_LIMIT)
     except OSError:
-        pass
+        return "sha1"
+    section = ""
+    for line in data.decode("utf-8", "replace").split("\n"):
+        text = line.strip().lower()
+        if text.startswith("["):
+            section = text
+        elif section.startswith("[extensions]") and text.startswith("objectformat"):
+            return "sha256" if text.partition("=")[2].strip() == "sha256" else "sha1"
     return "sha1"
 
 

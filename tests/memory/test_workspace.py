@@ -81,12 +81,9 @@ class TestWorkspace:
         (tmp_path / "link").symlink_to(tmp_path / "real")
         assert resolve({}, tmp_path, cwd=str(tmp_path / "link")) == str(tmp_path / "real")
 
-    def test_does_not_take_any_dot_git_for_a_repository(self, tmp_path: Path) -> None:
-        (tmp_path / ".git").mkdir()
-        (tmp_path / "sub").mkdir()
-        assert places.repository_of(str(tmp_path / "sub")) is None
-        (tmp_path / "sub/.git").write_text("no gitdir here")
-        assert places.repository_of(str(tmp_path / "sub")) is None
+    def test_is_never_a_path_that_no_system_call_takes(self, tmp_path: Path) -> None:
+        found = resolve({}, tmp_path, workspace_roots=["/\ud800"], cwd="/tmp/\udfff")
+        assert found == str(tmp_path)
 
 
 class TestBranch:
