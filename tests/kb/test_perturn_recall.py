@@ -683,6 +683,19 @@ def test_the_hook_as_a_program_ends_with_0_and_one_object(both: World) -> None:
     assert "anti_pattern" in context_of(done.stdout.decode())
 
 
+def test_started_as_by_its_launcher_it_ends_the_same(both: World) -> None:
+    program = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+    program += "from hooks.perturn_recall import main\nsys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program, "--harness", "claude"],
+        input=both.payload(session="launcher"), env=both.env, cwd=both.workspace, capture_output=True,
+        check=True,
+    )  # fmt: skip
+    assert done.stderr == b""
+    assert len(seen_ids(str(both.spec_dir), "launcher")) == len(ids(context_of(done.stdout.decode())))
+    assert "anti_pattern" not in done.stdout.decode()
+
+
 def test_half_an_installation_is_said_and_no_failure(tmp_path: Path) -> None:
     lonely = tmp_path / "hooks/perturn_recall.py"
     lonely.parent.mkdir()
