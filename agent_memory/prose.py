@@ -11,19 +11,45 @@ MOST_LINES = 60
 LINE_LENGTH = 500
 # A quotation is cut out only when it ends on the same line within this many characters.
 _QUOTATION = 400
+# Stands for a block of code or a quoted block that was taken out.
+_MATERIAL = "\0"
 _PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "`": "`", "‘": "'"}
 _BULLETS = ("- ", "* ", "+ ", "• ", "– ")
+_CODE_STARTS = ("$ ", "# ", "% ", "{", "}", "[", "<", "//", "/*", "at ", "...", "def ", "class ", "import ", "! [")
+_ANSWERS = ("[y/N]", "[Y/n]", "[y/n]", "\\", "{", ";")
+# Verbs that ask for something to be done to a text.
 _TRANSFORMS = frozenset(
     "summarize summarise translate explain convert classify cluster detect rewrite rephrase paraphrase "
     "proofread shorten condense parse label transcribe quote draft format tabulate categorize categorise interpret "
-    "decode extract count spellcheck".split()
+    "decode extract count spellcheck sort group dedupe deduplicate anonymize anonymise reword polish annotate "
+    "reply analyse analyze".split()
 )
-_LOG_MARKS = (
+# Words by which a sentence announces a text that is not the user's own.
+_TEXTS = frozenset(
+    "log logs output message messages error errors warning warnings transcript trace traceback stacktrace dump text "
+    "texts mail email e-mail comment comments review reviews feedback string strings sentence sentences line lines "
+    "chat conversation history mails emails letter tweet post posts quote complaint complaints snippet following "
+    "below paste example examples subject subjects title entry faq template phrase prompt alerts events says prints "
+    "prints: wrote writes said commits csv json yaml diff script file data note notes tests test compiler console "
+    "terminal sql slide headline heading banner toast tooltip label caption subtitle this these those here "
+    "sentry ci docker terraform mypy gcc npm build".split()
+)  # fmt: skip
+_POINTING = frozenset("this these those here test tests code file".split())
+_POLITE = frozenset("please can could you now then and hey hi ok okay just".split())
+_GREETINGS = frozenset("hi hello hey morning evening afternoon ok okay so thanks".split())
+_QUESTIONS = frozenset("what why how which where who when any can could do does is are".split())
+_LEVELS = (
     "error", "warning", "warn", "info", "debug", "fatal", "traceback", "exception", "failed", "fail", "note",
     "hint", "npm", "panic", "trace", "assert",
 )  # fmt: skip
 _SHOUTED = frozenset(
     "ERR! ERROR ERROR: WARN WARNING WARNING: INFO DEBUG FATAL FATAL: FAILED FAIL PASS PASSED".split()
+)
+# "wait: …" is the user; "remote: …", "ValueError: …" and "bob: …" are not.
+_OWN_OPENINGS = frozenset(
+    "no nope ok okay wait again please so also but and well hey first second third ps p.s btw question fyi update "
+    "edit problem issue wrong reminder correction plus listen look yes sorry quoting remember important seriously "
+    "result result remark tldr tl;dr repeat again once nb context".split()
 )
 
 
@@ -31,28 +57,18 @@ def user_prose(prompt: str) -> list[str]:
     """The sentences of ``prompt`` that are the user's own words, lower case, in order.
 
     Fenced and indented code, block quotes, quotations, log, diff and chat lines are left out; of a
-    prompt that hands over text to work on ("translate: …"), nothing is left.
+    prompt that hands over a text to work on ("translate: …"), only what introduces it is left.
     """
     paragraphs = _paragraphs(_outer_lines(prompt))
-    if not paragraphs:
+    if paragraphs == [] or paragraphs[0] == [_MATERIAL]:
+        paragraphs = [lines for lines in paragraphs if lines != [_MATERIAL]]
+    if not paragraphs or _hands_over_text(paragraphs):
         return []
-    if _hands_over_text(paragraphs[0]):
-        return []
-    introduces_paste = paragraphs[0][-1].rstrip().endswith(":")
     said: list[str] = []
-    last = len(paragraphs) - 1
-    for index, lines in enumerate(paragraphs):
-        if index not in (0, last) and (introduces_paste or len(lines) > 2):
-            continue
-        if index == last != 0 and introduces_paste and _looks_pasted(lines):
-            continue
-        pasted = len(paragraphs) > 1 and len(lines) > 1 and _looks_pasted(lines)
-        if pasted and index != 0:
-            continue
-        kept = lines[:1] if pasted else lines
-        for line in kept:
-            if not _is_machine_line(line):
-                said.extend(_sentences(_without_quotations(line)))
+    for lines in _own(paragraphs):
+        for line in _without_repeated(lines):
+            if line != _MATERIAL and not _is_machine_line(line):
+                said.extend(_sentences(_without_quotations(_without_material(line))))
     return said
 
 
@@ -62,18 +78,20 @@ def _outer_lines(prompt: str) -> list[str]:
         prompt = prompt[: MOST_LINES * LINE_LENGTH] + "\n\n" + prompt[-MOST_LINES * LINE_LENGTH :]
     lines = prompt.replace("\r", "\n").split("\n")
     if len(lines) > 2 * MOST_LINES:
-        lines = [*lines[:MOST_LINES], "", *lines[-MOST_LINES:]]
+        lines = [*lines[:MOST_LINES], *lines[-MOST_LINES:]]
     kept: list[str] = []
     fence = ""
     for line in lines:
         stripped = line.strip()
         if stripped.startswith(("```", "~~~")):
             fence = "" if fence else stripped[:3]
-            kept.append("")
-        elif fence or stripped.startswith((">", "|", "+++", "---", "@@")):
-            kept.append("")
-        elif line.startswith(("    ", "\t")) and kept and not kept[-1].strip():
-            kept.append("")
+            kept.extend(("", _MATERIAL, ""))
+        elif (
+            fence
+            or stripped.startswith((">", "|", "+++", "---", "@@"))
+            or (line.startswith(("    ", "\t")) and kept and kept[-1] in {"", _MATERIAL})
+        ):
+            kept.extend(("", _MATERIAL, ""))
         else:
             kept.append(stripped if len(stripped) <= LINE_LENGTH else "")
     return kept
@@ -89,35 +107,91 @@ def _paragraphs(lines: list[str]) -> list[list[str]]:
     return [lines for lines in found if lines]
 
 
-def _hands_over_text(paragraph: list[str]) -> bool:
+def _bare(line: str) -> list[str]:
+    """The lower-case words of ``line`` without the marks around them."""
+    return [word.strip(":.!?,;'\"()") for word in line.lower().split()]
+
+
+def _hands_over_text(paragraphs: list[list[str]]) -> bool:
     """The prompt starts by asking for something to be done to a text that follows."""
-    words = paragraph[0].lower().replace(",", " ").split()
-    for word in words[:4]:
-        bare = word.strip(":.!?'\"")
-        if bare in _TRANSFORMS:
+    first = paragraphs[0][0]
+    if ":" not in first and len(paragraphs) == 1 and len(paragraphs[0]) == 1:
+        return False
+    for word in _bare(first)[:4]:
+        if word in _TRANSFORMS:
             return True
-        if bare not in {"please", "can", "could", "you", "now", "then", "and", "hey", "hi", "ok", "okay"}:
+        if word not in _POLITE:
             return False
     return False
 
 
+def _own(paragraphs: list[list[str]]) -> list[list[str]]:
+    """The paragraphs, or the lines of them, that are the user's."""
+    first, rest = paragraphs[0], paragraphs[1:]
+    if rest and rest[0] != [_MATERIAL] and _presents(first, rest[0]):
+        last = rest[-1]
+        closing = [last] if len(rest) > 1 and len(last) <= 2 and not _looks_pasted(last) else []
+        return [first, *closing]
+    kept: list[list[str]] = []
+    for index, lines in enumerate(paragraphs):
+        if len(lines) > 1 and _looks_pasted(lines):
+            ends = [lines[0]] if index == 0 else []
+            if index == len(paragraphs) - 1 and len(lines) > 2:
+                ends.append(lines[-1])
+            kept.append(ends)
+        else:
+            kept.append(lines)
+    return kept
+
+
+def _presents(first: list[str], following: list[str]) -> bool:
+    """The first paragraph introduces what follows as somebody's text: "mypy says", "what is this?"."""
+    line = first[-1]
+    words = _bare(line)
+    if len(first) > 2 or _is_machine_line(line) or words[0] in _GREETINGS and len(words) < 3:
+        return False
+    if line.endswith(":"):
+        return len(following) > 2 or _looks_pasted(following) or not _TEXTS.isdisjoint(words)
+    addressed = not {"you", "your", "u", "i", "again", "same", "still"}.isdisjoint(words)
+    if len(words) > 16 or (addressed and words[0] not in _QUESTIONS):
+        return False
+    if not _TEXTS.isdisjoint(words):
+        return True
+    return len(following) > 1 and (
+        words[0] in _QUESTIONS or line.endswith("?") or len(words) < 3 or _looks_pasted(following)
+    )
+
+
+def _without_repeated(lines: list[str]) -> list[str]:
+    """``lines`` without those of a list, table or log: three of them start with the same two words."""
+    if len(lines) < 4:
+        return lines
+    starts = [_start(line) for line in lines]
+    return [line for line, start in zip(lines, starts, strict=True) if starts.count(start) < 3]
+
+
+def _start(line: str) -> str:
+    words = line.split(None, 2)[:2]
+    return " ".join(word.rstrip("0123456789:.,])").lstrip("[(0123456789") for word in words)
+
+
 def _is_machine_line(line: str) -> bool:
     """A line that a program, a chat export or a list of files wrote."""
-    if line.startswith(_BULLETS) or line.startswith(
-        ("$ ", "# ", "% ", "{", "}", "[", "<", "//", "/*", "at ")
-    ):
+    if line.startswith(_BULLETS) or line.startswith(_CODE_STARTS) or line.endswith(_ANSWERS):
         return True
-    if line.endswith(("[y/N]", "[Y/n]", "[y/n]")) or not _SHOUTED.isdisjoint(line.split(" ", 3)[:3]):
+    if not _SHOUTED.isdisjoint(line.split(" ", 3)[:3]):
         return True
     first, _, rest = line.partition(" ")
     low = first.lower()
-    if first.endswith(":") and low[:-1] in _LOG_MARKS:
+    if first.endswith(":") and low[:-1] not in _OWN_OPENINGS:
+        return True
+    if low in _LEVELS and (rest[:1].isupper() or first.isupper()):
         return True
     if first[:1].isdigit() and any(c in first for c in ":-/|."):
         return True
-    if first.isupper() and len(first) > 3 and (rest[:1] in ":[" or low.strip(":!") in _LOG_MARKS):
+    if first.isupper() and len(first) > 3 and (rest[:1] in ":[" or low.strip(":!") in _LEVELS):
         return True
-    if first in {"M", "A", "D", "R", "??", "AM", "MM"} and rest:
+    if first in {"M", "A", "D", "R", "??", "AM", "MM", "not"} and rest and (rest.startswith("ok ") or first != "not"):
         return True
     symbols = sum(c in "{}()[]<>=;|\\/_$#*~^@" for c in line)
     return symbols * 8 > len(line)
@@ -133,8 +207,19 @@ def _looks_pasted(lines: list[str]) -> bool:
     return spoken * 2 > len(lines) or columns * 2 > len(lines)
 
 
+def _without_material(line: str) -> str:
+    """``line`` up to a colon after which stands a text that it announces: "a user wrote: …"."""
+    at = line.find(": ")
+    if at < 0:
+        return line
+    words = _bare(line[:at])
+    announces = not (_TEXTS - _POINTING).isdisjoint(words) or not _TRANSFORMS.isdisjoint(words[:4])
+    addressed = not {"you", "your", "u", "ur", "i", "my", "same", "again"}.isdisjoint(words)
+    return line[: at + 1] if announces and not addressed and len(words) > 1 else line
+
+
 def _without_quotations(line: str) -> str:
-    """``line`` with quoted parts replaced by `` ; `` (a boundary, so that no phrase spans it)."""
+    """``line`` with each quoted part replaced by the word ``quoted``, so that no phrase spans it."""
     line = line.replace("’", "'").replace("´", "'")
     out: list[str] = []
     position = 0
@@ -169,9 +254,16 @@ def _sentences(line: str) -> list[str]:
     out: list[str] = []
     start = 0
     for index, char in enumerate(line):
-        ends = char in ".!?。！？" and (index + 1 == len(line) or not line[index + 1].isalnum())
+        ends = char in ".!?。！？" and (index + 1 == len(line) or not (line[index + 1].isalnum() or line[index + 1] in "._-/"))
         if ends or char in ";；":
             out.append(line[start : index + 1])
             start = index + 1
     out.append(line[start:])
-    return [sentence.strip().lower() for sentence in out if sentence.strip(" .!?;")]
+    # "??" and "?!" stay with the sentence that they end
+    joined: list[str] = []
+    for sentence in out:
+        if joined and sentence and not sentence.strip(" .!?;"):
+            joined[-1] += sentence.strip()
+        else:
+            joined.append(sentence)
+    return [sentence.strip().lower() for sentence in joined if sentence.strip(" .!?;")]
