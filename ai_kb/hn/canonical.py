@@ -43,9 +43,9 @@ def encode(value: object) -> bytes:
     Raises NotCanonical for what has no such form (a lone surrogate, a wider integer).
     """
     orjson = _fast()
+    if orjson is None and _has_odd_number(value):
+        import orjson  # it refuses what is too wide, and the protocol has no other numbers
     if orjson is None:
-        if _is_too_wide(value):
-            raise NotCanonical("the value has no canonical JSON form")
         try:
             return _escaped(lightjson.dumps(value, ascii_only=False).encode())
         except (TypeError, ValueError, RecursionError) as error:
@@ -71,13 +71,13 @@ def _fast() -> ModuleType | None:
     return orjson
 
 
-def _is_too_wide(value: object) -> bool:
-    """Whether an integer in ``value`` has no 64 bits to fit in, which orjson refuses by itself."""
+def _has_odd_number(value: object) -> bool:
+    """Whether ``value`` holds a float, or an integer that has no 64 bits to fit in."""
     if isinstance(value, int):
         return not _MIN_INTEGER <= value <= _MAX_INTEGER
     if isinstance(value, dict):
-        return any(map(_is_too_wide, value.values()))
-    return isinstance(value, list | tuple) and any(map(_is_too_wide, value))
+        return any(map(_has_odd_number, value.values()))
+    return isinstance(value, float) or (isinstance(value, list | tuple) and any(map(_has_odd_number, value)))
 
 
 def _dump(orjson: ModuleType, value: object, option: int) -> bytes:
