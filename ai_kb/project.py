@@ -176,10 +176,10 @@ def _write_cache(path: str, known: Mapping[str, str]) -> None:
 def remote_url(common_dir: str) -> str:
     """URL of ``origin``, else of the first remote, as the repository's own configuration has it."""
     try:
-        with open(os.path.join(common_dir, "config"), encoding="utf-8", errors="replace") as file:
-            text = file.read(_CONFIG_LIMIT)
+        data = files.read_beginning(os.path.join(common_dir, "config"), _CONFIG_LIMIT)
     except OSError:
         return ""
+    text = data.decode("utf-8", "replace")
     found: dict[str, str] = {}
     remote = None
     for line in text.split("\n"):
