@@ -188,7 +188,8 @@ def as_json(found: Harvest) -> dict[str, object]:
 
 
 def _show(found: Harvest, console: Console) -> None:
-    _common.say(console, f"Topic {found.topic}: {found.entries} entries in {found.worklog}")
+    entries = "1 entry" if found.entries == 1 else f"{found.entries} entries"
+    _common.say(console, f"Topic {found.topic}: {entries} in {found.worklog}")
     if not found.candidates:
         console.out("Nothing to propose.")
     for number, candidate in enumerate(found.candidates, 1):

@@ -1,4 +1,5 @@
-"""Runs the transcripts beside this file (``*.md``) and compares what they show with what happens.
+"""Runs the transcripts beside this file (``*.md``), ``docs/tour.md`` and the one in ``README.md``, and
+compares what they show with what happens.
 
 They are the user's documentation of the commands, so they read as a terminal would show it:
 
@@ -19,7 +20,8 @@ They are the user's documentation of the commands, so they read as a terminal wo
   ``/tmp/mirror`` whatever they really are, and may be written so in commands.
 - ``,agent-memory``, ``,ai-kb`` and ``hn`` run in this process, with a clock that starts at
   2026-11-30T12:00:00Z and moves on one minute per command; files they write get that time.
-  ``< FILE`` gives them standard input and ``NAME=value`` before them sets a variable. Everything else
+  ``< FILE`` gives them standard input and ``NAME=value`` before them sets a variable; what follows a
+  ``|`` is run by ``sh``. ``NAME=$(command)`` keeps what a command prints for later ones. Everything else
   is run by ``sh`` with the same environment (``$HOOKS`` is the directory of the hooks, ``$PYTHON`` the
   interpreter).
 """
@@ -115,7 +117,16 @@ class World:
         return [*lines, f"[exit {code}]"] if code else lines
 
     def _run(self, command: str) -> tuple[int, str]:
+        kept = re.fullmatch(r"(\w+)=\$\((.*)\)", command)
+        if kept:
+            code, text = self._run(kept[2])
+            self.env[kept[1]] = text.strip()
+            return code, ""
         words = shlex.split(command)
+        if "|" in words and words[0] in PROGRAMS:
+            first, _, rest = command.partition(" | ")
+            code, text = self._run(first)
+            return (code, text) if code else self._sh(rest, text.encode())
         if words[0] == "cd":
             self.cwd = self.cwd / words[1]
             return 0, ""
@@ -123,11 +134,8 @@ class World:
         while words and re.fullmatch(r"\w+=.*", words[0]):
             name, _, value = words.pop(0).partition("=")
             env[name] = value
-        if words[0] not in PROGRAMS or "|" in words:
-            done = subprocess.run(
-                ["sh", "-c", command], cwd=self.cwd, env=self.env, capture_output=True, check=False
-            )
-            return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
+        if words[0] not in PROGRAMS:
+            return self._sh(command)
         stdin = b""
         if "<" in words:
             at = words.index("<")
@@ -138,6 +146,12 @@ class World:
         console = string_console(env, stdin=stdin, now=lambda: self.now, cwd=str(self.cwd))
         code = main(words[1:], console)
         return code, console.stdout.getvalue() + console.stderr.getvalue()  # type: ignore[attr-defined]
+
+    def _sh(self, command: str, stdin: bytes = b"") -> tuple[int, str]:
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=self.cwd, env=self.env, input=stdin, capture_output=True, check=False
+        )
+        return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
 
     def _times(self) -> dict[str, int]:
         found = {}
@@ -154,7 +168,10 @@ class World:
                 os.utime(name, ns=(moment, moment))
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("*.md")), ids=lambda path: path.stem)
+TRANSCRIPTS = [*sorted(HERE.glob("*.md")), REPOSITORY / "docs" / "tour.md", REPOSITORY / "README.md"]
+
+
+@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_shows_what_happens(path: Path, repository: Path) -> None:
     world = World(repository, Path(os.environ["HOME"]))
     steps = steps_of(path.read_text())
@@ -182,7 +199,7 @@ def test_a_transcript_that_shows_something_else_fails(repository: Path) -> None:
 
 def test_the_help_of_every_transcripts_commands_is_real(repository: Path) -> None:
     """No transcript calls a program that this runner would not find."""
-    for path in HERE.glob("*.md"):
+    for path in TRANSCRIPTS:
         for step in steps_of(path.read_text()):
             first = next(word for word in shlex.split(step.command) if "=" not in word)
             if first.startswith(","):
