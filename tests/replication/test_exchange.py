@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
+from tests.replication.people import maker
 from tests.replication.world import (
     ACTORS,
     STREAMS,
@@ -299,3 +301,37 @@ def test_two_remotes_are_kept_apart(world: World) -> None:
     sync(bob, "up.stream")
     assert set(all_refs(second)) == {memory_ref("bob")}
     assert set(all_refs(bob, "refs/hn/remotes")) == {accepted("alice")}
+
+
+def test_a_partial_clone_takes_in_streams_without_fetching_what_it_left_out(world: World) -> None:
+    work = world.clone("seed-more", "alice")
+    (work / "big.bin").write_bytes(os.urandom(5000))
+    git(work, "add", ".")
+    git(work, "commit", "-q", "-m", "a blob")
+    blob = git(work, "rev-parse", "HEAD:big.bin")
+    git(work, "push", "-q", "origin", "main")
+    git(world.remote, "config", "uploadpack.allowFilter", "true")
+    git(world.remote, "config", "uploadpack.allowAnySHA1InWant", "true")
+    made = maker(world.remote)
+    made.bulk(20)
+    partial = world.base / "partial"
+    git(
+        world.base,
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--no-checkout",
+        f"file://{world.remote}",
+        str(partial),
+    )
+    assert statuses(sync(partial)) == {STREAMS["alice"]: "promoted"}
+    assert len(recalled(partial)) == 20
+    missing = git(partial, "rev-list", "--objects", "--missing=print", "main").split("\n")
+    assert f"?{blob}" in missing
+    # What evidence names may be fetched: it is one object, and was asked for.
+    record(work, "about a blob", "--evidence", f"git:{blob}")
+    git(world.remote, "update-ref", "-d", memory_ref("alice"))
+    shutil.rmtree(os.environ["XDG_STATE_HOME"])
+    git(partial, "update-ref", "-d", accepted("alice"))
+    sync(work)
+    assert statuses(sync(partial)) == {STREAMS["alice"]: "promoted"}

@@ -39,7 +39,7 @@ class Fetching:
     def fetch(self, candidates: Sequence[Candidate]) -> None:
         """Fetch each into its quarantine ref, or decide against it.
 
-        Raises GitTimeout, ReplicationError when the remote does not answer any more.
+        Raises ReplicationError when the remote does not answer any more.
         """
         self._fetch(list(candidates))
         reader = self.quarantine.restart()

@@ -18,7 +18,7 @@ from __future__ import annotations
 from agent_base.gitproc import GitError
 from ai_kb.hn.envelope import VerifiedMemory, decode_envelope, memory_id
 from ai_kb.hn.errors import HnError
-from ai_kb.hn.eventstore import EVENT_PREFIXES, collect_events
+from ai_kb.hn.eventstore import collect_events
 from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.gitstore import ObjectReader, Repository
 from ai_kb.hn.projection import (
@@ -44,7 +44,7 @@ from ai_kb.hn.verification import Checkpoint, advance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from ai_kb.hn.prefixes import Member, PrefixStore
 
@@ -124,14 +124,13 @@ class _Facts(RepositoryFacts):
     """Facts of the receiver, and of what is about to be accepted into it."""
 
     def __init__(
-        self, repo: Repository, reader: ObjectReader, memories: Container[str], prefixes: PrefixStore
+        self,
+        repo: Repository,
+        reader: ObjectReader,
+        memories: Container[str],
+        events: Callable[[], Container[str]],
     ) -> None:
-        super().__init__(
-            repo,
-            reader,
-            memories,
-            lambda: collect_events(repo, reader, refs=repo.refs(*EVENT_PREFIXES), prefixes=prefixes),
-        )
+        super().__init__(repo, reader, memories, events)
         self.incoming: dict[str, set[str]] = {}
         self.incoming_types: dict[str, str] = {}
         self.incoming_events: dict[str, str] = {}
@@ -155,7 +154,7 @@ class Relationships:
     """Judges all sound candidates together.
 
     Args:
-        advertised: the remote's refs. selected: names of all selectors.
+        online: reads anchors and evidence. advertised: the remote's refs. selected: names of all selectors.
     """
 
     def __init__(
@@ -165,6 +164,7 @@ class Relationships:
         prefixes: PrefixStore,
         candidates: Sequence[Candidate],
         *,
+        online: ObjectReader,
         remote: str,
         advertised: Mapping[str, str],
         selected: Container[str],
@@ -175,7 +175,9 @@ class Relationships:
         self.advertised = advertised
         self.selected = selected
         self._suppliers: dict[str, tuple[str, VerifiedMemory]] = {}
-        self.facts = _Facts(repo, reader, _Known(self), prefixes)
+        self.facts = _Facts(
+            repo, online, _Known(self), lambda: collect_events(repo, reader, prefixes=prefixes)
+        )
         for candidate in self.candidates:
             self._offer(candidate)
 

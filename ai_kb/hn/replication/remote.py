@@ -40,6 +40,12 @@ _QUIET = (
 )
 
 
+class Unanswered(ReplicationError):
+    """The remote did not answer in time; it was given up."""
+
+    code = "remote-timeout"
+
+
 class FetchFailed(ReplicationError):
     """git could not fetch."""
 
@@ -103,6 +109,11 @@ class Remote:
         if not any(key == f"remote.{name}.url" for _, key, _ in self.config):
             raise NotFound(f"remote {quoted(name)} does not exist")
 
+    @property
+    def promises_objects(self) -> bool:
+        """Whether the repository is a partial clone: git may fetch what is missing whenever it is asked."""
+        return any(key.endswith((".promisor", ".partialclone")) for _, key, _ in self.config)
+
     # --- what it has ------------------------------------------------------------------------------
 
     def advertise(self) -> dict[str, str]:
@@ -113,6 +124,8 @@ class Remote:
         failed = f"replication advertisement failed for remote {self.name}"
         try:
             done = self._run([*self.where, *_QUIET, "ls-remote", "--quiet", self.name, "refs/hn/*"])
+        except Unanswered as error:
+            raise Unanswered(failed, error.message) from error
         except GitError as error:
             raise ReplicationError(failed, error.message) from error
         if done.status != 0:
@@ -141,7 +154,7 @@ class Remote:
             cap: bytes that may be stored there meanwhile. alloc: bytes that git may want at a time.
 
         Raises:
-            FetchFailed, FetchTooLarge, GitTimeout.
+            FetchFailed, FetchTooLarge, Unanswered.
         """
         listing = os.path.join(git_dir, "wanted")
         with open(listing, "w", encoding="utf-8", errors="surrogateescape") as lines:
@@ -174,7 +187,7 @@ class Remote:
     def push(self, refs: Sequence[str]) -> list[Pushed]:
         """Push each of ``refs`` to the ref of the same name, never forced, each for itself.
 
-        Raises GitTimeout, ReplicationError when the remote could not be reached at all.
+        Raises ReplicationError when the remote could not be reached at all.
         """
         pushed: list[Pushed] = []
         for start in range(0, len(refs), _PUSHED_AT_ONCE):
@@ -236,7 +249,7 @@ class Remote:
                 report=self.report,
             )
         except GitTimeout as error:
-            raise GitTimeout(f"remote {self.name} did not answer: {error.message}") from error
+            raise Unanswered(f"remote {self.name} did not answer: {error.message}") from error
 
     def _handed_on(self) -> dict[str, str]:
         """The environment by which a quarantine reaches the remote as the repository does."""

@@ -21,7 +21,6 @@ import time
 from dataclasses import dataclass, field
 
 from agent_base.errors import SuiteError
-from agent_base.gitproc import GitTimeout
 from ai_kb.hn.events import ACTORS_PREFIX
 from ai_kb.hn.gitstore import ObjectReader, Repository
 from ai_kb.hn.prefixes import PrefixStore
@@ -38,7 +37,7 @@ from ai_kb.hn.replication.promotion import Journal, Move, Transaction, promote, 
 from ai_kb.hn.replication.publish import Publication
 from ai_kb.hn.replication.quarantine import Quarantine
 from ai_kb.hn.replication.relationships import Relationships, tip_of
-from ai_kb.hn.replication.remote import IDLE_SECONDS, TOTAL_SECONDS, Remote
+from ai_kb.hn.replication.remote import IDLE_SECONDS, TOTAL_SECONDS, Remote, Unanswered
 from ai_kb.hn.replication.selection import DEFAULT_REMOTE, Selection, check_remote_name, load
 from ai_kb.hn.replication.shallow import Boundaries, Gap
 from ai_kb.hn.replication.state import ReplicationError, State
@@ -155,15 +154,16 @@ def synchronize(repo: Repository, remote: str = DEFAULT_REMOTE, options: Options
     check_remote_name(remote)
     if options.recover_shallow and not repo.is_shallow():
         raise ReplicationError("selected shallow recovery requires a shallow repository")
-    with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
-        far = Remote(
-            repo,
-            remote,
-            idle=options.idle,
-            total=options.total,
-            person=options.person,
-            report=options.report,
-        )
+    far = Remote(
+        repo,
+        remote,
+        idle=options.idle,
+        total=options.total,
+        person=options.person,
+        report=options.report,
+    )
+    here = _offline(repo) if far.promises_objects else repo
+    with here.objects() as reader, PrefixStore.open(repo) as prefixes:
         selection = load(repo, remote)
         if options.selection_required and not selection.saved:
             raise NoSelection(
@@ -173,7 +173,19 @@ def synchronize(repo: Repository, remote: str = DEFAULT_REMOTE, options: Options
         state = State(repo)
         state.prepare(*_DIRECTORIES)
         with state.lock():
-            return _Sync(repo, reader, prefixes, far, selection, state, options).run()
+            return _Sync(here, reader, prefixes, far, selection, state, options).run()
+
+
+def _offline(repo: Repository) -> Repository:
+    """``repo`` without what a partial clone fetches when something is missing: here much is, by intent."""
+    return Repository(
+        git_dir=repo.git_dir,
+        common_dir=repo.common_dir,
+        work_tree=repo.work_tree,
+        object_format=repo.object_format,
+        env={**repo.env, "GIT_NO_LAZY_FETCH": "1"},
+        where=repo.where,
+    )
 
 
 class _Sync:
@@ -273,15 +285,18 @@ class _Sync:
         for candidate in new:
             if not candidate.outcome.status:
                 judge.judge(candidate)
-        Relationships(
-            self.repo,
-            self.reader,
-            self.prefixes,
-            new,
-            remote=self.far.name,
-            advertised=self.advertised,
-            selected={outcome.name for outcome in self.result.outcomes},
-        ).judge()
+        # Anchors and evidence, and they alone, a partial clone may have to fetch.
+        with self.far.repo.objects() as online:
+            Relationships(
+                self.repo,
+                self.reader,
+                self.prefixes,
+                new,
+                online=online if self.far.repo is not self.repo else self.reader,
+                remote=self.far.name,
+                advertised=self.advertised,
+                selected={outcome.name for outcome in self.result.outcomes},
+            ).judge()
 
     def _accept(self, candidates: list[Candidate], quarantine: Quarantine | None) -> None:
         """Step 5, and what is remembered of it."""
@@ -373,7 +388,7 @@ class _Sync:
             self.result.publications = publications
             if not publications:
                 return
-            if self.advertised is None and isinstance(self.result.import_error, GitTimeout):
+            if isinstance(self.result.import_error, Unanswered):
                 raise ReplicationError("it was not tried: the remote does not answer")
             publishing.publish(
                 self.repo, self.reader, self.prefixes, self.far, self.advertised or {}, publications
