@@ -181,6 +181,8 @@ def _change(
 
 def _changed(stored: bytes | None, offsets: list[int], *, present: bool) -> bytes:
     """The stored form of a block with ``offsets`` put in (``present``) or taken out."""
+    if stored is None and present and len(offsets) == 1:
+        return offsets[0].to_bytes(2, sys.byteorder)  # most words of a block stand in one record
     if stored is None or len(stored) < _BITMAP_BYTES:
         kept = set(memoryview(stored).cast("H")) if stored else set()
         kept = kept.union(offsets) if present else kept.difference(offsets)

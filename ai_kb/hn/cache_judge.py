@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
+    from ai_kb.hn.cache_rows import New
     from ai_kb.hn.envelope_types import Record
     from ai_kb.hn.gitstore import ObjectReader
 
@@ -89,28 +90,28 @@ class StoredFacts:
         return found.fetchone() is not None
 
 
-def _lifecycle(conn: sqlite3.Connection, number: int) -> str:
-    raw, operation, target = conn.execute(
-        "SELECT id, operation, target FROM memory WHERE number = ?", (number,)
-    ).fetchone()
+def _lifecycle(
+    conn: sqlite3.Connection, number: int, raw: bytes, operation: str, target: bytes | None
+) -> str:
     missing = operation == "supersede" and (
         conn.execute("SELECT 1 FROM memory WHERE id = ?", (target,)).fetchone() is None
     )
+    if conn.execute("SELECT 1 FROM edge WHERE target = ? LIMIT 1", (raw,)).fetchone() is None:
+        return lifecycle_of(missing, (), ())
     successors, retractions, _ = relations(conn, raw, number)
     return lifecycle_of(missing, successors, retractions)
 
 
-def affected_by(conn: sqlite3.Connection, numbers: Iterable[int]) -> tuple[set[int], set[int]]:
-    """Records whose (lifecycle, evidence) may change: the memories ``numbers`` have come, or are to go."""
+def touched_by(
+    conn: sqlite3.Connection, memories: Iterable[tuple[int, bytes, bytes | None]]
+) -> tuple[set[int], set[int]]:
+    """Records whose (lifecycle, evidence) may change because ``memories`` have come, or are to go.
+
+    Each is (number, id, target). Themselves may be among the answers.
+    """
     lifecycles: set[int] = set()
     evidence: set[int] = set()
-    for number in numbers:
-        raw, target, kind = conn.execute(
-            "SELECT id, target, kind FROM memory WHERE number = ?", (number,)
-        ).fetchone()
-        if kind is not None:
-            lifecycles.add(number)
-            evidence.add(number)
+    for _, raw, target in memories:
         if target is not None:
             rows = conn.execute("SELECT number FROM memory WHERE id = ? AND kind IS NOT NULL", (target,))
             lifecycles.update(found for (found,) in rows)
@@ -128,7 +129,29 @@ def affected_by(conn: sqlite3.Connection, numbers: Iterable[int]) -> tuple[set[i
 def judge_lifecycles(conn: sqlite3.Connection, staged: bits.Staged, numbers: Iterable[int]) -> None:
     """Bring the lifecycle of ``numbers`` up to date."""
     for number in sorted(numbers):
-        _set(conn, staged, number, "lifecycle", bits.LIFECYCLE, _lifecycle(conn, number))
+        raw, operation, target = conn.execute(
+            "SELECT id, operation, target FROM memory WHERE number = ?", (number,)
+        ).fetchone()
+        value = _lifecycle(conn, number, raw, operation, target)
+        _set(conn, staged, number, "lifecycle", bits.LIFECYCLE, value)
+
+
+def judge_new(
+    conn: sqlite3.Connection, staged: bits.Staged, facts: StoredFacts, memories: Sequence[New]
+) -> None:
+    """Judge the records among ``memories``, which have just been written, for the first time."""
+    facts.prefetch(new.record for new in memories if new.record is not None)
+    judgments: list[tuple[str, str, str, int]] = []
+    for new in memories:
+        if new.record is None or new.indexed is None:
+            continue
+        lifecycle = _lifecycle(conn, new.number, new.raw, new.operation, new.target)
+        evidence, state = _judge(conn, facts, new.indexed, new.record)
+        judgments.append((lifecycle, evidence, state, new.number))
+        staged.add(new.number, bits.LIFECYCLE + lifecycle, bits.EVIDENCE + evidence, bits.ANCHORED + state)
+    conn.executemany(
+        "UPDATE memory SET lifecycle = ?, evidence = ?, anchored = ? WHERE number = ?", judgments
+    )
 
 
 def judge_objects(
@@ -137,29 +160,37 @@ def judge_objects(
     facts: StoredFacts,
     records: Sequence[IndexedRecord],
 ) -> bool:
-    """Bring evidence and anchor of ``records`` up to date. Says whether the anchor of one that was there
-    before changed: then what was computed for query commits no longer holds."""
+    """Bring evidence and anchor of ``records`` up to date. Says whether an anchor changed: then what was
+    computed for query commits no longer holds."""
     read = [(record, read_record(record.data)) for record in records]
     facts.prefetch(record for _, record in read)
     moved = False
     for indexed, record in read:
-        details = evidence_details(indexed.id, record.evidence, facts)
-        _set(conn, staged, indexed.number, "evidence", bits.EVIDENCE, evidence_class(details))
-        state = anchor_state(record.anchor, facts)
+        evidence, state = _judge(conn, facts, indexed, record)
+        _set(conn, staged, indexed.number, "evidence", bits.EVIDENCE, evidence)
         before = _set(conn, staged, indexed.number, "anchored", bits.ANCHORED, state)
-        moved = moved or before not in (None, state)
-        gone = [
-            GIT + detail.requested for detail in details if detail.type == "git" and detail.status == MISSING
-        ]
-        if state == ANCHOR_MISSING:
-            if facts.object_type(record.anchor.commit) is None:
-                gone.append(ANCHOR + record.anchor.commit)
-            else:  # a tree on the way to a path; which one is not known, so the record is asked about again
-                conn.execute("INSERT OR IGNORE INTO unsettled VALUES (?)", (indexed.number,))
-        elif before == ANCHOR_MISSING:
-            conn.execute("DELETE FROM unsettled WHERE number = ?", (indexed.number,))
-        conn.executemany("INSERT OR IGNORE INTO missing VALUES (?)", [(value,) for value in gone])
+        if before != state:
+            moved = True
+            if before == ANCHOR_MISSING:
+                conn.execute("DELETE FROM unsettled WHERE number = ?", (indexed.number,))
     return moved
+
+
+def _judge(
+    conn: sqlite3.Connection, facts: StoredFacts, indexed: IndexedRecord, record: Record
+) -> tuple[str, str]:
+    """(evidence class, state of the anchor) of a record; what is missing for them is written down."""
+    details = evidence_details(indexed.id, record.evidence, facts)
+    state = anchor_state(record.anchor, facts)
+    gone = [GIT + d.requested for d in details if d.type == "git" and d.status == MISSING]
+    if state == ANCHOR_MISSING:
+        if facts.object_type(record.anchor.commit) is None:
+            gone.append(ANCHOR + record.anchor.commit)
+        else:  # a tree on the way to a path; which one is not known, so the record is asked about again
+            conn.execute("INSERT OR IGNORE INTO unsettled VALUES (?)", (indexed.number,))
+    if gone:
+        conn.executemany("INSERT OR IGNORE INTO missing VALUES (?)", [(value,) for value in gone])
+    return evidence_class(details), state
 
 
 def _set(

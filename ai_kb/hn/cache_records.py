@@ -44,6 +44,7 @@ class IndexedRecord:
         timestamp: str,
         operation: str,
         payload: bytes,
+        envelope: dict[str, object] | None = None,
     ) -> None:
         self.number = number
         self.id = id
@@ -53,7 +54,7 @@ class IndexedRecord:
         self.timestamp = timestamp
         self.operation = operation
         self.payload = payload
-        self._envelope: dict[str, object] | None = None
+        self._envelope = envelope
 
     @property
     def envelope(self) -> dict[str, object]:

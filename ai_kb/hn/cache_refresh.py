@@ -119,9 +119,11 @@ class Refresh:
 
     def _remove_stream(self, sid: int) -> None:
         with _Transaction(self.conn):
-            rows = self.conn.execute("SELECT number FROM memory WHERE sid = ?", (sid,))
-            numbers = [number for (number,) in rows]
-            lifecycles, evidence = cache_judge.affected_by(self.conn, numbers)
+            memories = self.conn.execute(
+                "SELECT number, id, target FROM memory WHERE sid = ?", (sid,)
+            ).fetchall()
+            numbers = [number for number, _, _ in memories]
+            lifecycles, evidence = cache_judge.touched_by(self.conn, memories)
             removed = [cache_rows.delete(self.conn, self.staged, number) for number in numbers]
             self.staged.flush(self.conn)
             gone = set(numbers)
@@ -203,17 +205,17 @@ class Refresh:
         conn, staged = self.conn, self.staged
         with _Transaction(conn):
             (number,) = conn.execute("SELECT next FROM state").fetchone()
-            new, records = cache_rows.insert(conn, staged, entries, sid, number)
-            lifecycles, evidence = cache_judge.affected_by(conn, new)
-            cache_judge.judge_lifecycles(conn, staged, lifecycles)
-            cache_judge.judge_objects(conn, staged, self.facts, records)
+            new = cache_rows.insert(conn, staged, entries, sid, number)
+            cache_judge.judge_new(conn, staged, self.facts, new)
+            lifecycles, evidence = cache_judge.touched_by(conn, [(n.number, n.raw, n.target) for n in new])
+            fresh = {n.number for n in new}
+            cache_judge.judge_lifecycles(conn, staged, lifecycles - fresh)
             staged.flush(conn)
-            older = evidence.difference(record.number for record in records)
-            cache_judge.rejudge(conn, staged, self.facts, older)
+            cache_judge.rejudge(conn, staged, self.facts, evidence - fresh)
             conn.execute("INSERT OR REPLACE INTO source VALUES (?, ?, ?)", (source.ref, sid, head))
             conn.execute(
                 "UPDATE state SET next = ?, refs = NULL, change = change + 1",
-                (new[-1] + 1 if new else number,),
+                (new[-1].number + 1 if new else number,),
             )
 
     def _pause(self, label: str, done: int, total: int) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable
 
+    from ai_kb.hn.envelope_types import Record
     from ai_kb.hn.verification import Entry
 
 
@@ -60,71 +61,84 @@ def stream_number(conn: sqlite3.Connection, actor: str, stream: str) -> int:
     return number
 
 
-def insert(
-    conn: sqlite3.Connection, staged: bits.Staged, entries: Iterable[Entry], sid: int, number: int
-) -> tuple[list[int], list[IndexedRecord]]:
-    """Write ``entries`` of one stream from ``number`` on.
+class New:
+    """A memory that has just been written. ``indexed`` and ``record`` are None for what is no record."""
 
-    Returns:
-        (numbers of the memories that are new, those of them that are records). A memory that another
-        ref brought before keeps its number and gets another commit.
-    """
-    memories: list[tuple[object, ...]] = []
-    payloads: list[tuple[int, bytes]] = []
-    commits: list[tuple[bytes, int]] = []
-    edges: list[tuple[bytes, int]] = []
-    needs: list[tuple[str, int]] = []
-    new: list[int] = []
-    records: list[IndexedRecord] = []
-    for entry in entries:
-        memory = entry.memory
-        envelope = memory.envelope
-        raw = raw_id(memory.id)
-        known = conn.execute("SELECT number FROM memory WHERE id = ?", (raw,)).fetchone()
-        commits.append((bytes.fromhex(entry.commit), number if known is None else known[0]))
-        if known is not None:
-            continue
-        target = raw_id(envelope.target) if envelope.target else None
-        if target is not None:
-            edges.append((target, number))
-        columns: tuple[object, ...] = (None,) * 5
+    __slots__ = ("indexed", "number", "operation", "raw", "record", "target")
+
+    def __init__(self, number: int, entry: Entry) -> None:
+        envelope = entry.memory.envelope
+        self.number = number
+        self.raw = raw_id(entry.memory.id)
+        self.operation = envelope.operation
+        self.target = raw_id(envelope.target) if envelope.target else None
+        self.record: Record | None = envelope.record
+        self.indexed: IndexedRecord | None = None
         if envelope.record is not None:
-            record = IndexedRecord(
+            decoded = canonical.parse(entry.memory.payload)
+            assert isinstance(decoded, dict)
+            self.indexed = IndexedRecord(
                 number,
-                memory.id,
+                entry.memory.id,
                 envelope.actor,
                 envelope.stream,
                 envelope.sequence,
                 envelope.timestamp,
                 envelope.operation,
-                memory.payload,
+                entry.memory.payload,
+                decoded,
             )
-            data = record.data
-            anchor = anchor_number(conn, envelope.record.anchor.commit)
-            staged.add(number, *static_keys(data, envelope.actor, anchor))
-            needs.extend((value, number) for value in envelope.record.evidence)
+
+
+def insert(
+    conn: sqlite3.Connection, staged: bits.Staged, entries: Iterable[Entry], sid: int, number: int
+) -> list[New]:
+    """Write ``entries`` of one stream from ``number`` on; gives those that are new.
+
+    A memory that another ref brought before keeps its number and gets another commit.
+    """
+    memories: list[tuple[object, ...]] = []
+    payloads: list[tuple[int, bytes]] = []
+    commits: list[tuple[bytes, int]] = []
+    needs: list[tuple[str, int]] = []
+    anchors: dict[str, int] = {}
+    added: list[New] = []
+    for entry in entries:
+        envelope = entry.memory.envelope
+        known = conn.execute("SELECT number FROM memory WHERE id = ?", (raw_id(entry.memory.id),)).fetchone()
+        commits.append((bytes.fromhex(entry.commit), number if known is None else known[0]))
+        if known is not None:
+            continue
+        new = New(number, entry)
+        columns: tuple[object, ...] = (None,) * 5
+        if new.record is not None and new.indexed is not None:
+            commit = new.record.anchor.commit
+            if commit not in anchors:
+                anchors[commit] = anchor_number(conn, commit)
+            data = new.indexed.data
+            staged.add(number, *static_keys(data, envelope.actor, anchors[commit]))
+            needs.extend((value, number) for value in new.record.evidence)
             columns = (
-                envelope.record.kind,
-                anchor,
-                len(canonical.encode(envelope.record.content)),
+                new.record.kind,
+                anchors[commit],
+                len(canonical.encode(new.record.content)),
                 len(canonical.encode(data_object(data, nulls=True))),
                 search_units(data),
             )
-            records.append(record)
         memories.append(
             (
                 number,
-                raw,
+                new.raw,
                 sid,
                 envelope.sequence,
                 envelope.timestamp,
                 envelope.operation,
-                target,
+                new.target,
                 *columns,
             )
         )
-        payloads.append((number, memory.payload))
-        new.append(number)
+        payloads.append((number, entry.memory.payload))
+        added.append(new)
         number += 1
     conn.executemany(
         "INSERT INTO memory (number, id, sid, sequence, timestamp, operation, target,"
@@ -133,9 +147,10 @@ def insert(
     )
     conn.executemany("INSERT INTO payload VALUES (?, ?)", payloads)
     conn.executemany("INSERT OR IGNORE INTO entry VALUES (?, ?)", commits)
+    edges = [(new.target, new.number) for new in added if new.target is not None]
     conn.executemany("INSERT OR IGNORE INTO edge VALUES (?, ?)", edges)
     conn.executemany("INSERT OR IGNORE INTO need VALUES (?, ?)", needs)
-    return new, records
+    return added
 
 
 def delete(conn: sqlite3.Connection, staged: bits.Staged, number: int) -> IndexedRecord | None:
