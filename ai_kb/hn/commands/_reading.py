@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from agent_base.cli import Console
 from ai_kb.hn import canonical
 from ai_kb.hn.cache import Index, ask
-from ai_kb.hn.commands._where import repository_of
+from ai_kb.hn.commands._where import InRepository, repository_of
 from ai_kb.hn.errors import InvalidRequest
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.progress import Progress
@@ -141,6 +141,11 @@ def answer(
             return question(index)
 
         return ask(repo, work, at=commit, reader=reader, progress=progress)
+
+
+def keeps_index(console: Console) -> bool:
+    """Whether the command keeps ``index-v0.json`` in step: as ``hn``, not on behalf of another command."""
+    return not isinstance(console, InRepository)
 
 
 def _commit(reader: ObjectReader, request: Request) -> str:

@@ -47,6 +47,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     request = _reading.request_of(args)
     pattern = compile_pattern(os.fsencode(args.pattern[0]), args.ignore_case)
     result = _reading.answer(
-        args, console, request, lambda index: greps.grep(index, request, pattern), keep_index=True
+        args,
+        console,
+        request,
+        lambda index: greps.grep(index, request, pattern),
+        keep_index=_reading.keeps_index(console),
     )
     return _reading.print_result(args, console, result, lambda row: greps.field_lines(row, pattern))

@@ -47,7 +47,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if request.query is not None:
         recalls.query_tokens(request.query)  # a query without terms fails before anything is looked up
     result = _reading.answer(
-        args, console, request, lambda index: recalls.recall(index, request), keep_index=True
+        args,
+        console,
+        request,
+        lambda index: recalls.recall(index, request),
+        keep_index=_reading.keeps_index(console),
     )
     return _reading.print_result(args, console, result, recalls.content_lines)
 
