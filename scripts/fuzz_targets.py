@@ -161,7 +161,8 @@ def json_settings(data: bytes) -> None:
         return
     if b"MARK" not in data:
         restored = json_edit.remove(changed, "MARK", json_edit.original_arrays(data))
-        _need(restored == data or not data.removeprefix(b"\xef\xbb\xbf").strip() or b"hooks" in data, "what was added goes again")
+        blank = not data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
+        _need(restored == data or blank or b"hooks" in data, "what was added goes again")
 
 
 def toml_settings(data: bytes) -> None:
