@@ -94,6 +94,7 @@ class CapsuleTables:
 
     name = "search"
     version = 1
+    where = "ai_kb.search:EXTENSION"
 
     def create(self, conn: sqlite3.Connection) -> None:
         """Make the tables; they do not exist."""

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
         Its tables are dropped and made again (``create``, then ``apply`` of everything) when
         ``version`` differs from the one in the file. Table names start with ``name + "_"``.
         ``number`` of a record is a small dense integer, never reused within one file: use it as rowid.
+        An extension that is a module's variable may say so in ``where`` (``package.module:NAME``): then a
+        process that works behind a hook's back can find it.
         """
 
         name: str
@@ -91,6 +93,10 @@ class IndexUnavailable(SuiteError):
     code = "index-unavailable"
 
 
+class _Unfinished(IndexUnavailable):
+    """There was more to verify than time; the next one goes on."""
+
+
 # --- where ---------------------------------------------------------------------------------------
 
 
@@ -130,6 +136,7 @@ def open_index(
     reader: ObjectReader | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     workspace: str | None = None,
+    patient: bool = False,
 ) -> Index:
     """The index of a repository, brought up to date.
 
@@ -141,6 +148,8 @@ def open_index(
         reader: an ``ObjectReader`` of the repository to share; the index starts its own when it needs one.
         progress: called with a label, done, total.
         workspace: in a hook: cache directories inside it are not believed.
+        patient: in a hook: work until the deadline. Otherwise a hook that finds much to verify stops after
+            a second and leaves the rest to a process of its own (``cache_background``).
 
     Raises:
         IndexUnavailable: the deadline passed, or another process held the file until then.
@@ -155,7 +164,15 @@ def open_index(
             refs = repo.refs(*REF_PREFIXES)
         commit = _query_commit(reader, at, refs)
         opening = _Opening(repo, reader, refs, commit, extension, progress, own_reader)
-        return opening.index(cache_file.index_path(repo.common_dir, repo.env, workspace))
+        opening.patient = patient or not repo.hook
+        try:
+            return opening.index(cache_file.index_path(repo.common_dir, repo.env, workspace))
+        except _Unfinished:
+            if not opening.patient:
+                from ai_kb.hn.cache_background import finish_later
+
+                finish_later(repo, commit, extension, workspace)
+            raise
     except BaseException:
         if own_reader:
             reader.close()
@@ -214,6 +231,7 @@ class _Opening:
         self.extension = extension
         self.progress = progress
         self.own_reader = own_reader
+        self.patient = True
 
     def index(self, path: str) -> Index:
         sqlite3 = cache_file.sqlite()
@@ -311,6 +329,7 @@ class _Opening:
                 self.refs,
                 extension=self.extension,
                 progress=self.progress,
+                patient=self.patient or not path,
             )
             refresh.run(self.commit)
             conn.execute("PRAGMA query_only = 1")
@@ -320,7 +339,7 @@ class _Opening:
             return self._made(conn, context, path, note)
         except OutOfTime:
             conn.close()
-            raise IndexUnavailable(
+            raise _Unfinished(
                 "the private index is not complete yet; what was verified is kept",
                 "run `hn memory index rebuild`, or wait for the next prompt",
             ) from None
@@ -342,6 +361,8 @@ class _Opening:
             raise self._busy() from error
         except OSError as error:
             return self._in_memory(f"{path!r}: {error.strerror}")
+        except cache_file.sqlite().DatabaseError as error:
+            return self._in_memory(f"{path!r}: {error}")
 
     def _in_memory(self, why: str) -> Index:
         conn = cache_file.connect(":memory:", write=True, timeout=0, fresh=True)

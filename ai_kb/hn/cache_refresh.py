@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _SHORT_WALK = 8
 _HOOK_CHUNK = 512
 _EXTENSION_CHUNK = 2048
+# What a hook gives to an index with much to verify, before it leaves the rest to another process.
+_IMPATIENT_SECONDS = 1.0
 
 
 class OutOfTime(Exception):
@@ -55,6 +57,7 @@ class Refresh:
         *,
         extension: IndexExtension | None = None,
         progress: Callable[[str, int, int], None] | None = None,
+        patient: bool = True,
     ) -> None:
         self.conn = conn
         self.repo = repo
@@ -62,6 +65,9 @@ class Refresh:
         self.refs = refs
         self.extension = extension
         self.progress = progress
+        self.stop_at = None if patient else time.monotonic() + _IMPATIENT_SECONDS
+        if repo.hook and repo.deadline is not None:
+            self.stop_at = repo.deadline if self.stop_at is None else min(self.stop_at, repo.deadline)
         self.facts = cache_judge.StoredFacts(conn, reader)
         self.staged = bits.Staged()
 
@@ -221,7 +227,7 @@ class Refresh:
     def _pause(self, label: str, done: int, total: int) -> None:
         if self.progress is not None and total > 1:
             self.progress(label, done, total)
-        if self.repo.hook and self.repo.deadline is not None and time.monotonic() >= self.repo.deadline:
+        if self.stop_at is not None and time.monotonic() >= self.stop_at:
             raise OutOfTime
 
     # (3) --------------------------------------------------------------------------------------

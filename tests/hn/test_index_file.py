@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from agent_base.files import locked
-from ai_kb.hn import cache
+from ai_kb.hn import cache, cache_background, cache_refresh
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn.cache import Index, IndexedRecord, IndexUnavailable, ask, discard, locate, open_index
 from ai_kb.hn.cache_file import SCHEMA, DamagedIndex, connect, index_path, is_damage, open_file
@@ -416,8 +416,6 @@ def test_a_process_killed_while_it_refreshes_leaves_a_file_that_is_finished(work
 def test_a_hook_out_of_time_keeps_what_was_verified_and_the_next_one_goes_on(
     tmp_path: Path, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ai_kb.hn import cache_refresh
-
     history = History(tmp_path / "work", [alice, bob], 5)
     for _ in range(40):
         history.memory()
@@ -432,12 +430,13 @@ def test_a_hook_out_of_time_keeps_what_was_verified_and_the_next_one_goes_on(
 
         def monotonic(self) -> float:
             self.calls += 1
-            return 0.0 if self.calls <= 2 else 1e12
+            return 0.0 if self.calls <= 3 else 1e12
 
     for _ in range(20):
         monkeypatch.setattr(cache_refresh, "time", Clock())
+        repo = _repo(history.directory, hook=True, deadline=time.monotonic() + 60)
         try:
-            with open_index(_repo(history.directory, hook=True, deadline=time.monotonic() + 60)) as index:
+            with open_index(repo, patient=True) as index:
                 assert index.count() > done
                 break
         except IndexUnavailable:
@@ -453,6 +452,76 @@ def test_a_hook_out_of_time_keeps_what_was_verified_and_the_next_one_goes_on(
     grown = _open_all(history.directory)
     discard(_repo(history.directory))
     assert _open_all(history.directory) == grown
+
+
+class Titles:
+    """An extension that keeps the first word of every record."""
+
+    name = "titles"
+
+    def __init__(self, version: int = 1) -> None:
+        self.version = version
+        self.batches: list[tuple[int, int]] = []
+
+    def create(self, conn: sqlite3.Connection) -> None:
+        conn.execute("CREATE TABLE titles_words (number INTEGER PRIMARY KEY, word TEXT)")
+        conn.execute("CREATE VIRTUAL TABLE titles_text USING fts5(word, content='')")
+
+    def apply(
+        self, conn: sqlite3.Connection, added: list[IndexedRecord], removed: list[IndexedRecord]
+    ) -> None:
+        self.batches.append((len(added), len(removed)))
+        conn.executemany("DELETE FROM titles_words WHERE number = ?", [(r.number,) for r in removed])
+        conn.executemany(
+            "INSERT INTO titles_words VALUES (?, ?)",
+            [(r.number, str(r.data["content"]).split()[0]) for r in added],
+        )
+
+
+def _titles(index: Index) -> dict[int, str]:
+    return dict(index.conn.execute("SELECT number, word FROM titles_words"))
+
+
+class Elsewhere(Titles):
+    """An extension that another process finds."""
+
+    where = "tests.hn.test_index_file:ELSEWHERE"
+
+
+ELSEWHERE = Elsewhere()
+
+
+def test_a_hook_leaves_much_to_verify_to_a_process_that_outlives_it(
+    tmp_path: Path, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = History(tmp_path / "work", [alice, bob], 6)
+    for _ in range(40):
+        history.memory()
+    monkeypatch.setattr(cache_refresh, "_IMPATIENT_SECONDS", -1.0)
+    repo = _repo(history.directory, hook=True, deadline=time.monotonic() + 60)
+    with pytest.raises(IndexUnavailable, match="not complete yet"):
+        open_index(repo, extension=ELSEWHERE, workspace=str(tmp_path / "elsewhere"))
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        time.sleep(0.05)
+        try:  # impatient as this hook is, it gets an answer once the other process is done
+            with open_index(repo, extension=ELSEWHERE, workspace=str(tmp_path / "elsewhere")) as index:
+                assert len(_titles(index)) == index.count()
+                break
+        except IndexUnavailable:
+            monkeypatch.setattr(cache_background, "_CODE", "raise SystemExit")
+    else:
+        raise AssertionError("nobody finished it")
+    assert _open_all(history.directory)
+
+
+def test_that_nobody_can_be_started_is_no_failure_of_its_own(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_refresh, "_IMPATIENT_SECONDS", -1.0)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(IndexUnavailable, match="not complete yet"):
+        open_index(_repo(work, hook=True))
 
 
 def _open_all(directory: Path) -> list[str]:
@@ -546,34 +615,6 @@ def test_one_more_record_or_commit_costs_the_same_processes_at_any_size(
 
 
 # --- extensions -------------------------------------------------------------------------------
-
-
-class Titles:
-    """An extension that keeps the first word of every record."""
-
-    name = "titles"
-
-    def __init__(self, version: int = 1) -> None:
-        self.version = version
-        self.batches: list[tuple[int, int]] = []
-
-    def create(self, conn: sqlite3.Connection) -> None:
-        conn.execute("CREATE TABLE titles_words (number INTEGER PRIMARY KEY, word TEXT)")
-        conn.execute("CREATE VIRTUAL TABLE titles_text USING fts5(word, content='')")
-
-    def apply(
-        self, conn: sqlite3.Connection, added: list[IndexedRecord], removed: list[IndexedRecord]
-    ) -> None:
-        self.batches.append((len(added), len(removed)))
-        conn.executemany("DELETE FROM titles_words WHERE number = ?", [(r.number,) for r in removed])
-        conn.executemany(
-            "INSERT INTO titles_words VALUES (?, ?)",
-            [(r.number, str(r.data["content"]).split()[0]) for r in added],
-        )
-
-
-def _titles(index: Index) -> dict[int, str]:
-    return dict(index.conn.execute("SELECT number, word FROM titles_words"))
 
 
 def test_an_extension_is_made_late_kept_in_step_and_made_again_for_another_version(
