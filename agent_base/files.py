@@ -134,11 +134,13 @@ def write_atomic(path: str, data: bytes, *, mode: int = FILE_MODE, durable: bool
         finally:
             os.close(fd)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         try:
             os.unlink(temporary)
         except OSError:
             pass
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = path  # writing says why, not what
         raise
     if durable:
         fsync_dir(directory or ".")

@@ -123,7 +123,7 @@ def append(path: str, lines: Sequence[bytes], *, keep: int, unique: Sequence[byt
         if damaged or not whole or len(present) + len(lines) > keep:
             replace(path, [*present, *lines], keep=keep)
         else:
-            _append_in_place(fd, len(data), b"\n".join(lines) + b"\n")
+            _append_in_place(path, fd, len(data), b"\n".join(lines) + b"\n")
             if not data:
                 files.fsync_dir(os.path.dirname(path))
     finally:
@@ -131,12 +131,13 @@ def append(path: str, lines: Sequence[bytes], *, keep: int, unique: Sequence[byt
     return len(lines)
 
 
-def _append_in_place(fd: int, size: int, data: bytes) -> None:
+def _append_in_place(path: str, fd: int, size: int, data: bytes) -> None:
     try:
         files.write_all(fd, data)
         os.fsync(fd)
-    except OSError:
+    except OSError as error:
         os.ftruncate(fd, size)
+        error.filename = path  # writing says why, not what
         raise
 
 

@@ -96,17 +96,27 @@ def open_errors(directory: str, session_key: str | None = None, *, recording: bo
     ]
 
 
-def dispatcher_error_path(env: Mapping[str, str]) -> str | None:
+def of_no_workspace(
+    root: str, spec_dir: str, env: Mapping[str, str], workspace: str | None = None
+) -> list[Entry]:
+    """Open entries of what failed before it was known which workspace it was of, and the dispatcher's last
+    failure. In a hook (``workspace``) a home inside of that is none. Raises UnsafePath."""
+    found = open_errors(root) if root != spec_dir else []
+    dispatcher = dispatcher_error(env, workspace)
+    return found if dispatcher is None else [*found, dispatcher]
+
+
+def dispatcher_error_path(env: Mapping[str, str], workspace: str | None = None) -> str | None:
     """Where ``worklog_dispatcher.sh`` leaves its last failure: it may have no ledger to write to."""
     from agent_base.env import home
 
-    base = home(env)
+    base = home(env, workspace)
     return None if base is None else os.path.join(base, DISPATCHER_ERRORS)
 
 
-def dispatcher_error(env: Mapping[str, str]) -> Entry | None:
+def dispatcher_error(env: Mapping[str, str], workspace: str | None = None) -> Entry | None:
     """The dispatcher's last failure (``ts``, ``message``), or None. Somebody has to remove the file."""
-    path = dispatcher_error_path(env)
+    path = dispatcher_error_path(env, workspace)
     if path is None:
         return None
     try:

@@ -5,7 +5,8 @@ some clients replay what was injected before. So each start is noted with what i
 that its hook holds from the decision to the note: the second of two deliveries waits and then finds it.
 A hook that dies before the note has injected nothing, and the next delivery does.
 
-A damaged note counts as none. HARNESSES, rules 3, 6 and 13.
+A damaged note counts as none, and so does one that cannot be opened (a full disk, a read-only directory):
+a start is injected all the same. HARNESSES, rules 3, 6 and 13.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import time
 
 from agent_base import files, lightjson
+from agent_base.errors import SuiteError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +35,11 @@ _LOCK_SECONDS = 3.0
 _MOST_IDS = 400
 
 
+_NOTED = ("at", "delivered", "ids", "learned", "source", "spec", "topic", "waiting")
+# Seconds since the epoch that a note can be of; anything else is damage.
+_LATEST = 1e11
+
+
 class Start:
     """The note of a session's last start, locked for as long as the ``with`` block takes.
 
@@ -43,16 +50,15 @@ class Start:
         ids: ids of the worklog entries shown since the last full injection.
         learned: ids of the capsules shown by starts.
         waiting: source of a start whose context rides on the next prompt, or "".
+        problem: why there is no note and none can be made, or None.
     """
 
-    __slots__ = ("_fd", "_path", "at", "delivered", "ids", "learned", "source", "spec", "topic", "waiting")
+    __slots__ = ("_fd", "_path", "problem", *_NOTED)
 
     def __init__(self, state: State, session_key: str) -> None:
         self._path = state.path(f"{PREFIX}{session_key}.json")
         self._fd = -1
-        self._clear()
-
-    def _clear(self) -> None:
+        self.problem: Exception | None = None
         self.at = 0.0
         self.source = self.delivered = self.topic = self.spec = self.waiting = ""
         self.ids: list[str] = []
@@ -60,20 +66,22 @@ class Start:
 
     def __enter__(self) -> Start:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        fd = os.open(self._path, flags, files.FILE_MODE)
         try:
-            files.check_private(self._path, os.fstat(fd))
-            _lock(fd)
-            self._read(os.pread(fd, _LIMIT, 0))
+            self._fd = os.open(self._path, flags, files.FILE_MODE)
+            files.check_private(self._path, os.fstat(self._fd))
+            _lock(self._fd)
+            self._read(os.pread(self._fd, _LIMIT, 0))
+        except (OSError, SuiteError) as error:
+            self.problem = error
         except BaseException:
-            os.close(fd)
+            self.__exit__()
             raise
-        self._fd = fd
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-        self._fd = -1
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
     def _read(self, data: bytes) -> None:
         if not data:  # just made
@@ -85,7 +93,7 @@ class Start:
         if not isinstance(value, dict):
             return
         at = value.get("at")
-        self.at = float(at) if isinstance(at, int | float) else 0.0
+        self.at = float(at) if isinstance(at, int | float) and 0 < at < _LATEST else 0.0
         for name in ("source", "delivered", "topic", "spec", "waiting"):
             text = value.get(name)
             setattr(self, name, text if isinstance(text, str) else "")
@@ -129,9 +137,9 @@ class Start:
         self._write()
 
     def _write(self) -> None:
-        value: Mapping[str, object] = {
-            name: getattr(self, name) for name in self.__slots__ if not name.startswith("_")
-        }
+        if self.problem is not None:
+            raise self.problem
+        value: Mapping[str, object] = {name: getattr(self, name) for name in _NOTED}
         data = lightjson.dumps(value).encode()
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, data, 0)

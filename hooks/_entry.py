@@ -39,9 +39,10 @@ class Call:
         event: the payload, understood.
         env, cwd: the process's.
         now: seconds since the epoch.
+        unkept: failures that the ledger could not keep.
     """
 
-    __slots__ = ("_state", "client", "cwd", "env", "event", "harness", "name", "now")
+    __slots__ = ("_state", "client", "cwd", "env", "event", "harness", "name", "now", "unkept")
 
     def __init__(
         self, name: str, harness: str, client: str, event: Event, env: Mapping[str, str], cwd: str, now: float
@@ -53,6 +54,7 @@ class Call:
         self.env = env
         self.cwd = cwd
         self.now = now
+        self.unkept: list[str] = []
         self._state: State | None = None
 
     @property
@@ -67,11 +69,16 @@ class Call:
         return self._state
 
     def ledger(self, kind: str, message: str) -> None:
-        """Keep a failure for the next session start and for ``doctor``; never fails itself."""
-        from agent_memory import ledger
+        """Keep a failure for the next session start and for ``doctor``, or in ``unkept``; never fails."""
+        try:
+            from agent_memory import ledger
 
-        self.state.ensure()
-        ledger.add(self.state.spec_dir, kind, message)
+            self.state.ensure()
+            kept = ledger.add(self.state.spec_dir, kind, message)
+        except Exception:  # noqa: BLE001 - the ledger is where this would be said
+            kept = False
+        if not kept:
+            self.unkept.append(message)
 
     def attempt(self, what: str, function: Callable[[], object]) -> object:
         """The result of ``function``; when it fails, None, and the ledger says why.
@@ -81,7 +88,7 @@ class Call:
         try:
             return function()
         except Exception as error:  # noqa: BLE001 - part of the hooks' wrapper
-            _remember(self, f"{what}: {describe(error)}")
+            self.ledger("hook", f"{self.name}: {what}: {describe(error)}")
             return None
 
 
@@ -157,15 +164,6 @@ def describe(error: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
-def _remember(call: Call | None, message: str) -> None:
-    if call is None:
-        return
-    try:
-        call.ledger("hook", f"{call.name}: {message}")
-    except Exception:  # noqa: BLE001, S110 - the ledger is where this would be said
-        pass
-
-
 def run(
     name: str,
     work: Callable[[Call], str],
@@ -184,23 +182,29 @@ def run(
 
         event = normalise(stdin, harness or None, event_name or None)
         call = Call(name, harness, client_of(harness, stdin), event, env, cwd, now)
-        return shape(work(call), call), ""
+        out = shape(work(call), call)
+        return out, _line(call.client, call.unkept[0]) if call.unkept else ""
     except BaseException as error:  # noqa: BLE001 - fail open: the hooks' wrapper
         return "{}" if harness == "cursor" else "", _failed(name, call, harness, error)
 
 
 def _failed(name: str, call: Call | None, harness: str, error: BaseException) -> str:
-    """Put ``error`` into the ledger; the line for stderr, "" where the user would see it."""
-    try:
-        message = describe(error)
-        _remember(call, message)
-        from agent_base.inert import terminal
-
-        line = f"[agent-memory] {name}: {terminal(message)}\n"
-    except BaseException:  # noqa: BLE001 - out of memory, interrupted: still exit 0
-        line = f"[agent-memory] {name} failed\n"
+    """Put ``error`` into the ledger; the line for stderr."""
     client = harness if call is None else call.client
-    return "" if client in _SHOWS_STDERR else line
+    try:
+        message = f"{name}: {describe(error)}"
+        if call is not None:
+            call.ledger("hook", message)
+        return _line(client, message)
+    except BaseException:  # noqa: BLE001 - out of memory, interrupted: still exit 0
+        return "" if client in _SHOWS_STDERR else f"[agent-memory] {name} failed\n"
+
+
+def _line(client: str, message: str) -> str:
+    """What to write to stderr about a failure; "" where the user would see it."""
+    from agent_base.inert import terminal
+
+    return "" if client in _SHOWS_STDERR else f"[agent-memory] {terminal(message)}\n"
 
 
 def read_stdin() -> bytes:

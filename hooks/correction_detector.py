@@ -6,7 +6,8 @@ harness adapters and for people who want to know why a directive appeared:
 
     echo "you forgot the tests" | correction_detector.py     → {"signal":"omission-correction"}
 
-Never writes, never fails: anything that is not understood gives ``{"signal":null}``, exit 0.
+Never writes, never fails: what is not understood, and a prompt that is not the user's, gives
+``{"signal":null}``, exit 0.
 """
 
 from __future__ import annotations
@@ -17,31 +18,40 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
-def main() -> int:
-    """Print ``{"signal": one of corrections.SIGNALS or null}`` for the prompt on stdin."""
+def answer(stdin: bytes, argv: list[str]) -> str:
+    """``{"signal": …}``: one of ``corrections.SIGNALS``, or null."""
     from agent_memory.corrections import detect
 
-    text = sys.stdin.buffer.read().decode("utf-8", "replace")
-    signal = detect(_prompt(text))
-    print('{"signal":null}' if signal is None else f'{{"signal":"{signal}"}}')
-    return 0
+    signal = detect(_prompt(stdin, argv))
+    return '{"signal":null}\n' if signal is None else f'{{"signal":"{signal}"}}\n'
 
 
-def _prompt(text: str) -> str:
-    """The prompt of a payload in any harness's spelling, or the text itself when it is no payload."""
-    if not text.lstrip().startswith("{"):
-        return text
-    import json
+def _prompt(stdin: bytes, argv: list[str]) -> str:
+    """What the user wrote according to a payload, or the text itself when it is no payload."""
+    from agent_memory.payload import normalise
+    from hooks import _entry
 
+    harness, name = _entry.options(argv)
+    event = normalise(stdin, harness or None, name or None)
+    if not event.raw_ok:
+        return stdin.decode("utf-8", "replace")
+    return event.prompt if event.prompt_is_users else ""
+
+
+def main() -> int:
+    """Answer for the process's stdin; always 0."""
+    out = '{"signal":null}\n'
     try:
-        payload = json.loads(text)
-    except ValueError:
-        return text
-    for name in ("prompt", "userPrompt", "user_prompt", "message"):
-        value = payload.get(name) if isinstance(payload, dict) else None
-        if isinstance(value, str):
-            return value
-    return text
+        from hooks import _entry
+
+        out = answer(_entry.read_stdin(), sys.argv[1:])
+    except Exception:  # noqa: BLE001, S110 - fail open: the hooks' wrapper
+        pass
+    try:
+        os.write(1, out.encode())
+    except OSError:
+        pass
+    return 0
 
 
 if __name__ == "__main__":

@@ -82,7 +82,7 @@ def _directive(call: Call) -> str:
     from agent_memory.corrections import detect
 
     signal = detect(call.event.prompt)
-    if signal is None or not _first_time(call):
+    if signal is None or call.attempt("corrections", lambda: _first_time(call)) is False:
         return ""
     from agent_memory.layout import Commands
 
@@ -165,7 +165,8 @@ def main() -> int:
     try:
         from hooks import _entry
     except ImportError as error:  # half an installation must not break the agent either
-        sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
+        if sys.stderr is not None and "gemini" not in " ".join(sys.argv):
+            sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
         return 0
     code = _entry.main(NAME, watched)
     if sys.flags.no_site:

@@ -53,7 +53,7 @@ def work(call: Call) -> str:
         if start.is_repeat(source, _delivered(call), call.now):
             return ""
         if call.client in _RIDES_ON_PROMPT:
-            start.wait_for_prompt(source)
+            call.attempt("the note of this start", lambda: start.wait_for_prompt(source))
             return ""
         return _inject(call, source, start)
 
@@ -70,6 +70,8 @@ def start_context_for_first_prompt(call: Call) -> str:
 
     call.state.ensure()
     with Start(call.state, session_key(call.event.session_id)) as start:
+        if start.problem is not None:  # without a note every prompt would be taken for the first one
+            raise start.problem
         if start.happened and not start.waiting:
             return ""
         return _inject(call, start.waiting or STARTUP, start)
@@ -159,7 +161,7 @@ def _render(call: Call, source: str, since: Start | None) -> StartContext:
         call.env,
         now=call.now,
         learnings=_learnings(call),
-        warnings=lambda: _warnings(call, since),
+        warnings=lambda: _lines(call.attempt("warnings", lambda: _warnings(call, since))),
         notices=lambda: _notices(call),
         since=since,
     )
@@ -173,10 +175,14 @@ def _warnings(call: Call, since: Start | None) -> list[str]:
     from agent_memory.layout import Commands
     from agent_memory.workspace import root_notice
 
-    directory = call.state.spec_dir
-    found = [str(entry.get("message", "")) for entry in ledger.open_errors(directory)
+    state = call.state
+    entries = [
+        *ledger.of_no_workspace(state.root, state.spec_dir, call.env, state.workspace),
+        *ledger.open_errors(state.spec_dir),
+    ]
+    found = [str(entry.get("message", "")) for entry in entries
              if since is None or str(entry.get("ts", "")) >= timestamp(since.at)]  # fmt: skip
-    waiting = queue.pending(directory)
+    waiting = queue.pending(state.spec_dir)
     lines = []
     notice = root_notice(call.state.root)
     if notice is not None and since is None:
@@ -193,11 +199,14 @@ def _warnings(call: Call, since: Start | None) -> list[str]:
 
 
 def _learnings(call: Call) -> Callable[[str, str, int], list[str]]:
-    def lines(topic: str, spec: str, room: int) -> list[str]:
-        result = call.attempt("learnings", lambda: _ask_for_learnings(call, topic, spec, room))
-        return result if isinstance(result, list) else []
+    return lambda topic, spec, room: _lines(
+        call.attempt("learnings", lambda: _ask_for_learnings(call, topic, spec, room))
+    )
 
-    return lines
+
+def _lines(result: object) -> list[str]:
+    """Lines that a part gave, none where it failed."""
+    return result if isinstance(result, list) else []
 
 
 def _ask_for_learnings(call: Call, topic: str, spec: str, room: int) -> list[str]:
@@ -258,7 +267,8 @@ def main() -> int:
     try:
         from hooks import _entry
     except ImportError as error:  # half an installation must not break the agent either
-        sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
+        if sys.stderr is not None and "gemini" not in " ".join(sys.argv):
+            sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
         return 0
     return _entry.main(NAME, work)
 

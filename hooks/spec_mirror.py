@@ -34,7 +34,8 @@ def main() -> int:
     try:
         from hooks import _entry
     except ImportError as error:  # half an installation must not break the agent either
-        sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
+        if sys.stderr is not None and "gemini" not in " ".join(sys.argv):
+            sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
         return 0
     return _entry.main(NAME, work)
 

@@ -96,9 +96,7 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
 
 def _errors_of_no_workspace(state: State, console: Console) -> list[str]:
     """What failed before it was known which workspace it was of; the dispatcher's last failure."""
-    entries = ledger.open_errors(state.root) if state.root != state.spec_dir else []
-    dispatcher = ledger.dispatcher_error(console.env)
-    entries += [dispatcher] if dispatcher is not None else []
+    entries = ledger.of_no_workspace(state.root, state.spec_dir, console.env)
     return [f"{e.get('kind')}: {e.get('message')} ({e.get('ts')})" for e in entries]
 
 

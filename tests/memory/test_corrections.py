@@ -144,6 +144,12 @@ def test_phrases_match_as_their_notation_says(phrase: str, words: str, at: int) 
         ('{"prompt": 3}', '{"signal":null}'),
         ("{broken", '{"signal":null}'),
         ("\udcff\udcfe", '{"signal":null}'),
+        ('{"a":' * 100_000, '{"signal":null}'),
+        (
+            '{"hook_event_name":"beforeSubmitPrompt","prompt":"you forgot the tests"}',
+            '{"signal":"omission-correction"}',
+        ),
+        ('{"agent_id":"a","prompt":"you forgot the tests"}', '{"signal":null}'),
     ],
 )
 def test_the_entry_point_prints_the_signal_and_ends_with_0(stdin: str, answer: str) -> None:
@@ -152,3 +158,15 @@ def test_the_entry_point_prints_the_signal_and_ends_with_0(stdin: str, answer: s
         input=stdin.encode("utf-8", "surrogateescape"), capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.decode().strip(), done.stderr) == (0, answer, b"")
+
+
+@pytest.mark.parametrize(
+    ("streams", "out"), [("<&-", '{"signal":null}\n'), (">&-", ""), ("<&- >&- 2>&-", "")]
+)
+def test_the_entry_point_ends_with_0_whatever_its_streams_are(streams: str, out: str) -> None:
+    script = f'exec "$@" {streams}'
+    hook = str(REPOSITORY / "hooks/correction_detector.py")
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", sys.executable, "-I", "-S", hook], capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout.decode(), done.stderr) == (0, out, b"")

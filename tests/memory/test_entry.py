@@ -154,6 +154,31 @@ class TestFailures:
         (entry,) = ledger.open_errors(state_of(repository).spec_dir)
         assert entry["message"] == "a_hook: a part: ZeroDivisionError: division by zero"
 
+    def test_of_a_part_that_the_ledger_cannot_keep_are_told(self, repository: Path) -> None:
+        def work(call: _entry.Call) -> str:
+            call.attempt("a part", lambda: 1 / 0)
+            call.attempt("another", lambda: int("x"))
+            return "kept"
+
+        os.chmod(state_of(repository).root, 0o777)
+        out, err = run(work, "--harness", "claude", data=event(repository))
+        assert "kept" in out
+        assert err == "[agent-memory] a_hook: a part: ZeroDivisionError: division by zero\n"
+        assert run(work, "--harness", "gemini", data=event(repository))[1] == ""
+
+    @pytest.mark.parametrize("name", ["session_context", "spec_mirror", "perturn_recall"])
+    def test_of_half_an_installation_say_nothing_to_geminis_user(self, tmp_path: Path, name: str) -> None:
+        broken = tmp_path / "hooks"
+        broken.mkdir()
+        (broken / f"{name}.py").write_text((REPOSITORY / f"hooks/{name}.py").read_text())
+        hook = [sys.executable, "-I", "-S", f"{broken}/{name}.py"]
+        for argv, stderr in ((["--harness=gemini"], ""), (["--harness", "claude"], "2>&-")):
+            done = subprocess.run(
+                ["sh", "-c", f'exec "$@" {stderr}', "sh", *hook, *argv],
+                input=b"{}", capture_output=True, check=False,
+            )  # fmt: skip
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
     @pytest.mark.parametrize("name", ["session_context", "spec_mirror", "perturn_recall"])
     def test_of_half_an_installation_exit_0(self, tmp_path: Path, name: str) -> None:
         broken = tmp_path / "hooks"

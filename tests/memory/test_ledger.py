@@ -179,8 +179,21 @@ def test_the_dispatchers_last_failure_can_be_read(tmp_path: Path) -> None:
 def test_without_a_home_there_is_no_dispatchers_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     from agent_base import env as environment
 
-    monkeypatch.setattr(environment, "home", lambda _: None)
+    monkeypatch.setattr(environment, "home", lambda *_: None)
     assert ledger.dispatcher_error({}) is None
+
+
+def test_a_hook_believes_no_dispatchers_failure_from_inside_the_workspace(tmp_path: Path) -> None:
+    path = tmp_path / "project/home" / ledger.DISPATCHER_ERRORS
+    path.parent.mkdir(parents=True)
+    path.write_text("obey\n")
+    path.chmod(0o600)
+    env = {"HOME": str(tmp_path / "project/home")}
+    root = str(tmp_path / "specs")
+    entries = ledger.of_no_workspace(root, f"{root}/x", env)
+    assert [entry["message"] for entry in entries] == ["obey"]
+    entries = ledger.of_no_workspace(root, f"{root}/x", env, str(tmp_path / "project"))
+    assert "obey" not in str(entries)
 
 
 def test_doctor_shows_and_clears_what_failed_without_a_workspace(tmp_path: Path) -> None:

@@ -496,6 +496,18 @@ class TestSettling:
         text = context(payload(repository, "claude/SessionStart.startup"))
         assert f"Note: {root} belongs to another user" in text
 
+    def test_warns_about_what_failed_before_its_workspace_was_known(self, repository: Path) -> None:
+        path = Path(os.environ["HOME"], ledger.DISPATCHER_ERRORS)
+        path.parent.mkdir(parents=True)
+        path.write_text("the spool cannot be made\n")
+        path.chmod(0o600)
+        state = state_of(repository)
+        ledger.add(state.root, "unrecorded", "an event could not be recorded", now=T)
+        text = context(payload(repository, "claude/SessionStart.startup"))
+        assert "had trouble (errors: 2, events not recorded yet: 0)" in text
+        assert '- "the spool cannot be made"' in text
+        assert '- "an event could not be recorded"' in text
+
 
 class TestDurableMemory:
     def test_says_when_records_wait_for_a_persons_word(
@@ -539,6 +551,25 @@ class TestFailures:
         assert err.startswith("[agent-memory] session_context: ")
         assert err.count("\n") == 1
         assert "can be written by others" in err
+
+    def test_of_the_note_leave_the_context_and_are_told_once(self, repository: Path) -> None:
+        state = state_of(repository)
+        os.makedirs(state.path(f".start-seen-{SESSION}.json"))
+        ok(repository, "select", "fix", "--create", "--summary", "Kept", "--session-id", SESSION)
+        data = payload(repository, "claude/SessionStart.startup")
+        assert "summary: Kept" in context(data)
+        (entry,) = ledger.open_errors(state.spec_dir)
+        assert "the note of this start" in str(entry["message"])
+
+    def test_that_the_ledger_cannot_keep_are_one_line_on_stderr(self, repository: Path) -> None:
+        state = state_of(repository)
+        os.makedirs(state.path(f".start-seen-{SESSION}.json"))
+        os.makedirs(state.path(ledger.FILE))
+        out, err = run(payload(repository, "claude/SessionStart.startup"))
+        assert err.startswith("[agent-memory] session_context: ")
+        assert err.count("\n") == 1
+        assert json.loads(out)
+        assert run(payload(repository, "gemini/SessionStart.startup"), "gemini") == ("", "")
 
     def test_inject_nothing_from_a_planted_directory(self, repository: Path, tmp_path: Path) -> None:
         planted = tmp_path / "planted"
@@ -646,7 +677,15 @@ class TestLocks:
 
     def test_of_a_note_that_is_no_object_are_no_trouble(self, repository: Path) -> None:
         path = Path(state_of(repository).path(f".start-seen-{SESSION}.json"))
-        for content in ("[]", "3", '{"at":"x","ids":3,"topic":4}'):
+        damaged = (
+            "[]",
+            "3",
+            '{"at":"x","ids":3,"topic":4}',
+            '{"at":1e999}',
+            f'{{"at":1{"0" * 400}}}',
+            '{"at":NaN}',
+        )
+        for content in damaged:
             path.write_text(content)
             path.chmod(0o600)
             assert context(payload(repository, "claude/SessionStart.startup"), now=T + 60)
