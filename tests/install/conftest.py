@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import stat
 import sys
 from collections.abc import Callable
@@ -21,15 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 class Machine:
     """A scratch home on which the installer runs in this process."""
 
-    def __init__(self, home: Path, env: dict[str, str]) -> None:
-        self.home, self.env = home, env
+    def __init__(self, home: Path, env: dict[str, str], source: Path) -> None:
+        self.home, self.env, self.source = home, env, source
         self.layout = Layout.of(env)
         self.out = self.err = ""
 
-    def install(self, *words: str, source: Path = ROOT, stdin: str = "") -> int:
+    def install(self, *words: str, source: Path | None = None) -> int:
         """``install.sh`` with these arguments; output is in ``out`` and ``err``."""
-        console = string_console(self.env, stdin=stdin)
-        code = cli.main(["--source", str(source), *words], console)
+        console = string_console(self.env)
+        code = cli.main(["--source", str(source or self.source), *words], console)
         self.out, self.err = console.stdout.getvalue(), console.stderr.getvalue()  # type: ignore[attr-defined]
         return code
 
@@ -88,16 +89,43 @@ def make_ready(source: Path, data: str) -> runtime.Runtime:
     return planned
 
 
+def copy_sources(target: Path) -> Path:
+    """A checkout of its own: what is installed from it does not change meanwhile."""
+    target.mkdir()
+    for name in (*runtime.PACKAGES, "pyproject.toml", "install.sh"):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, target / name)
+    return target
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources that the tests install from."""
+    return copy_sources(tmp_path_factory.mktemp("sources") / "a checkout")
+
+
 @pytest.fixture
-def machine(isolated: dict[str, str], tmp_path: Path) -> Machine:
+def newer(checkout: Path, tmp_path: Path) -> Path:
+    """A checkout of a later version."""
+    source = tmp_path / "newer checkout"
+    shutil.copytree(checkout, source, ignore=shutil.ignore_patterns("__pycache__"))
+    with (source / "agent_base/__init__.py").open("a") as file:
+        file.write("\nNEWER = True\n")
+    return source
+
+
+@pytest.fixture
+def machine(isolated: dict[str, str], tmp_path: Path, checkout: Path) -> Machine:
     """No harness is there yet; the environment is."""
     home = tmp_path / "o'neil's home"
     home.mkdir(mode=0o700)
     env = {name: value for name, value in isolated.items() if not name.startswith("XDG_")}
     env |= {"HOME": str(home), "PATH": "/usr/bin:/bin"}
-    result = Machine(home, env)
+    result = Machine(home, env, checkout)
     (home / ".local/share").mkdir(parents=True)
-    make_ready(ROOT, result.layout.data)
+    make_ready(checkout, result.layout.data)
     return result
 
 

@@ -25,17 +25,6 @@ _PIP_CONFIG = [
 ]
 
 
-def checkout(target: Path) -> Path:
-    """A checkout of its own: what is installed from it does not change meanwhile."""
-    target.mkdir()
-    for name in (*runtime.PACKAGES, "pyproject.toml", "install.sh"):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, target / name)
-    return target
-
-
 def install_sh(env: dict[str, str], *words: str, source: Path = ROOT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/bin/sh", str(source / "install.sh"), *words],
@@ -49,20 +38,19 @@ def install_sh(env: dict[str, str], *words: str, source: Path = ROOT) -> subproc
 
 @pytest.mark.slow
 def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_it_away_again(
-    machine: Machine, tmp_path: Path
+    machine: Machine, checkout: Path
 ) -> None:
-    source = checkout(tmp_path / "a checkout")
     shutil.rmtree(machine.home / ".local/share/agent-hook-suite")
     machine.have("claude")
     env = {**machine.env, **_INDEX, "PYTHON": BASE}
     if _PIP_CONFIG:
         env.setdefault("PIP_CONFIG_FILE", str(_PIP_CONFIG[0]))
-    done = install_sh(env, source=source)
+    done = install_sh(env, source=checkout)
     assert done.returncode == 0, done.stdout + done.stderr
-    again = install_sh(env, source=source)
+    again = install_sh(env, source=checkout)
     assert again.returncode == 0
     assert "nothing was changed" in again.stdout
-    status = install_sh(env, "--status", source=source)
+    status = install_sh(env, "--status", source=checkout)
     assert status.returncode == 0, status.stdout
     assert "perturn_recall.py: runs in" in status.stdout
     python = machine.home / ".local/share/agent-hook-suite/current/bin/python"
@@ -70,21 +58,22 @@ def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_
         [python, "-I", "-c", "from importlib.metadata import version; print(version('agent-hook-suite'))"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert version.stdout.strip() == runtime.project(str(ROOT))[0]
+    assert version.stdout.strip() == runtime.project(str(checkout))[0]
     site = machine.home / ".local/share/agent-hook-suite/current/site"
     assert list((site / "hooks/__pycache__").glob("session_context.*.pyc"))
     assert not list(site.rglob("tests/test_install*"))
-    gone = install_sh(env, "--uninstall", "--purge", source=source)
+    gone = install_sh(env, "--uninstall", "--purge", source=checkout)
     assert gone.returncode == 0, gone.stderr
     assert [path for path in machine.home.rglob("*") if path.is_file() and ".rustup" not in str(path)] == []
 
 
-def test_the_same_sources_give_the_same_environment_and_others_another(tmp_path: Path) -> None:
-    source = checkout(tmp_path / "source")
-    first = runtime.plan(str(source), str(tmp_path))
-    assert runtime.plan(str(source), str(tmp_path)) == first
+def test_the_same_sources_give_the_same_environment_and_others_another(
+    tmp_path: Path, checkout: Path
+) -> None:
+    first = runtime.plan(str(checkout), str(tmp_path))
+    assert runtime.plan(str(checkout), str(tmp_path)) == first
     copy = tmp_path / "copy"
-    shutil.copytree(source, copy)
+    shutil.copytree(checkout, copy)
     assert runtime.plan(str(copy), str(tmp_path)).directory == first.directory
     (copy / "hooks/adapters/claude.json").write_text("{}")
     assert runtime.plan(str(copy), str(tmp_path)).directory != first.directory
@@ -157,15 +146,15 @@ def test_uv_makes_the_environment_where_there_is_one_and_is_told_of_offline_whee
 
 
 def test_demo_hands_over_and_leaves_the_home_alone(machine: Machine, tmp_path: Path) -> None:
-    checkout = tmp_path / "check out"
-    (checkout / "scripts").mkdir(parents=True)
-    shutil.copy(ROOT / "install.sh", checkout)
-    (checkout / "scripts/_env.sh").write_text(
+    source = tmp_path / "check out"
+    (source / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "install.sh", source)
+    (source / "scripts/_env.sh").write_text(
         'root=$(cd "$(dirname "$0")/.." && pwd -P)\ncd "$root"\nPY=/bin/echo\n'
     )
     before = machine.snapshot()
     done = subprocess.run(
-        ["/bin/sh", str(checkout / "install.sh"), "--demo", "--keep", "a b"],
+        ["/bin/sh", str(source / "install.sh"), "--demo", "--keep", "a b"],
         env=machine.env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.stdout == "scripts/demo --keep a b\n"
