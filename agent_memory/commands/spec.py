@@ -88,19 +88,54 @@ def _change(args: argparse.Namespace, target: _shared.Target, console: Console) 
         addition = console.stdin_bytes(_STDIN_LIMIT).decode("utf-8", "replace")
     if addition is not None and not addition.strip():
         raise UsageError("there is nothing to append; nothing was changed")
+    if args.edit:
+        _edit(args, target, console)
+        return
     with locks.activity(state.spec_dir):
         target.resolve()
         with locks.target_lock(state.spec_dir, target.topic):
             before = state.read_spec(target.topic)
-            text = before if before is not None else f"topic: {target.topic}\nsummary: \n"
-            if args.summary is not None:
-                text = with_summary(text, args.summary)
+            text = _begun(target.topic, before, args.summary)
             if addition is not None:
                 text = text.rstrip("\n") + "\n\n" + addition.strip("\n") + "\n"
-            if args.edit:
-                text = _edited(state, target.topic, text, console)
             if text != before:
                 state.write_spec(target.topic, text)
+
+
+def _begun(topic: str, before: str | None, summary: str | None) -> str:
+    """The spec as it is, or a new one, with its summary set."""
+    text = before if before is not None else f"topic: {topic}\nsummary: \n"
+    return text if summary is None else with_summary(text, summary)
+
+
+def _edit(args: argparse.Namespace, target: _shared.Target, console: Console) -> None:
+    """Let a person edit the spec. An editor stays open for long: no lock is held, what others wrote in the
+    meantime is not overwritten, and what the person wrote is kept where it cannot be taken."""
+    state, topic = target.state, target.topic
+    before = state.read_spec(topic)
+    path = state.path(f".{topic}.{os.getpid()}.edit.txt")
+    files.write_atomic(path, _begun(topic, before, args.summary).encode("utf-8", "replace"))
+    try:
+        _run_editor(path, console)
+    except SuiteError:
+        topics.remove(path)
+        raise
+    try:
+        text = files.read_private(path, topics.SPEC_LIMIT).decode("utf-8", "replace")
+        with locks.activity(state.spec_dir):
+            target.resolve()
+            with locks.target_lock(state.spec_dir, target.topic):
+                if target.topic != topic or state.read_spec(topic) != before:
+                    raise SuiteError(
+                        f"others changed the spec of {topic!r} in the meantime; it stays as it is"
+                    )
+                if text != before:
+                    state.write_spec(topic, text)
+    except FileNotFoundError:
+        raise SuiteError("the editor removed the file; the spec was not changed") from None
+    except SuiteError as error:
+        raise SuiteError(error.message, f"your text is in {path}") from error
+    topics.remove(path)
 
 
 def with_summary(text: str, summary: str) -> str:
@@ -115,23 +150,17 @@ def with_summary(text: str, summary: str) -> str:
     return "\n".join(rows)
 
 
-def _edited(state: topics.State, topic: str, text: str, console: Console) -> str:
-    """What a person makes of ``text`` in an editor. The spec is replaced only when that ends well."""
+def _run_editor(path: str, console: Console) -> None:
     import shlex
     import subprocess
 
     editor = console.env.get("VISUAL") or console.env.get("EDITOR") or "vi"
-    path = state.path(f".{topic}.{os.getpid()}.edit.txt")
-    files.write_atomic(path, text.encode("utf-8", "replace"))
     try:
         done = subprocess.run([*shlex.split(editor), path], check=False, env=dict(console.env))
-        if done.returncode != 0:
-            raise SuiteError(f"the editor {editor!r} ended with {done.returncode}; the spec was not changed")
-        return files.read_private(path, topics.SPEC_LIMIT).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
         raise SuiteError(
             f"the editor {editor!r} could not be run: {error}; the spec was not changed",
             "set VISUAL or EDITOR",
         ) from error
-    finally:
-        topics.remove(path)
+    if done.returncode != 0:
+        raise SuiteError(f"the editor {editor!r} ended with {done.returncode}; the spec was not changed")

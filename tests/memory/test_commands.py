@@ -299,6 +299,36 @@ class TestSpec:
         assert state_of(tmp_path).read_spec("fix") == "one\ntwo\n"
         assert not [n for n in state_of(tmp_path).names() if "edit" in n]
 
+    def test_keeps_nobody_waiting_while_a_person_edits_it(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "one\n")
+        state_of(tmp_path).bind(SESSION, "fix")
+        run = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
+        note = f"timeout 20 '{sys.executable}' -c \"{run}\" note fact seen --session-id {SESSION} --workspace '{tmp_path}'"
+        env = self.editor(tmp_path, f'{note} >/dev/null || exit 5; echo two >> "$2"')
+        ok(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
+        assert state_of(tmp_path).read_spec("fix") == "one\ntwo\n"
+        assert commands_of(tmp_path, "fix") == ["seen"]
+
+    def test_that_others_changed_while_it_was_edited_is_not_overwritten(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "one\n")
+        spec = state_of(tmp_path).spec_path("fix")
+        env = self.editor(tmp_path, f"echo theirs >> '{spec}'; echo mine >> \"$2\"")
+        ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
+        assert ran.code == 1
+        assert state_of(tmp_path).read_spec("fix") == "one\ntheirs\n"
+        kept = ran.err.strip().removesuffix(")").rpartition("your text is in ")[2]
+        assert Path(kept).read_text() == "one\nmine\n"
+
+    def test_that_cannot_be_taken_from_the_editor_is_kept_for_the_person(self, tmp_path: Path) -> None:
+        write_spec(tmp_path, "fix", "one\n")
+        env = self.editor(tmp_path, 'echo mine >> "$2"; chmod 666 "$2"')
+        ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
+        assert (ran.code, state_of(tmp_path).read_spec("fix")) == (1, "one\n")
+        assert "can be written by others" in ran.err
+        assert "your text is in " in ran.err
+        ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env=self.editor(tmp_path, 'rm "$2"'))
+        assert (ran.code, state_of(tmp_path).read_spec("fix")) == (1, "one\n")
+
     def test_is_left_alone_by_an_editor_that_fails(self, tmp_path: Path) -> None:
         write_spec(tmp_path, "fix", "one\n")
         env = self.editor(tmp_path, 'echo spoilt > "$2"; exit 3')
