@@ -1,0 +1,305 @@
+"""What bounds a git process that talks to somebody else, and the corners of state on disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agent_base.gitproc import GitError, GitTimeout
+from ai_kb.hn.gitstore import Repository
+from ai_kb.hn.replication import budgets, process, promotion
+from ai_kb.hn.replication.floors import Floors
+from ai_kb.hn.replication.outcomes import Outcome
+from ai_kb.hn.replication.promotion import Interrupted, Journal, Move, Transaction
+from ai_kb.hn.replication.quarantine import Quarantine, clear
+from ai_kb.hn.replication.selection import Budgets
+from ai_kb.hn.replication.shallow import remove_boundaries
+from ai_kb.hn.replication.state import ReplicationError, State
+from tests.replication.people import maker
+from tests.replication.world import World, accepted, all_refs, git, hn, recalled, select, sync
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path, bundle=None)
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> Callable[..., process.Done]:
+    """Run a shell script as git."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+
+    def run(script: str, **options: object) -> process.Done:
+        (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+        (folder / "git").chmod(0o755)
+        env = {"PATH": f"{folder}:{os.environ['PATH']}"}
+        return process.run(["x"], env=env, path_env=env, **options)  # type: ignore[arg-type]
+
+    return run
+
+
+def gone(pid_file: Path) -> bool:
+    """Whether the process whose number is in the file has ended."""
+    pid = int(pid_file.read_text())
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if Path(f"/proc/{pid}/stat").exists() and ") Z " in Path(f"/proc/{pid}/stat").read_text():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_output_status_and_the_end_of_stderr_come_back(fake: Callable[..., process.Done]) -> None:
+    seen: list[bytes] = []
+    done = fake("echo out; echo err >&2; exit 3", report=seen.append)
+    assert (done.status, done.out, done.err, b"".join(seen)) == (3, b"out\n", b"err\n", b"err\n")
+
+
+def test_a_silent_process_is_ended_with_all_that_it_started(
+    fake: Callable[..., process.Done], tmp_path: Path
+) -> None:
+    with pytest.raises(GitTimeout, match=r"nothing came for 0\.5 s"):
+        fake(f"sleep 600 & echo $! >{tmp_path}/pid; wait", idle=0.5)
+    assert gone(tmp_path / "pid")
+
+
+def test_a_trickle_does_not_last_beyond_the_deadline(fake: Callable[..., process.Done]) -> None:
+    with pytest.raises(GitTimeout, match="too long altogether"):
+        fake("while :; do echo x >&2; sleep 0.1; done", idle=5, deadline=time.monotonic() + 1)
+
+
+def test_what_grows_in_the_quarantine_counts_as_a_sign_of_life(fake: Callable[..., process.Done]) -> None:
+    start = time.monotonic()
+    done = fake("sleep 1.2", idle=0.6, watch=lambda: int((time.monotonic() - start) * 10))
+    assert done.status == 0
+
+
+def test_endless_output_is_stopped(fake: Callable[..., process.Done]) -> None:
+    with pytest.raises(process.OutputTooLarge, match="more than 1000 bytes"):
+        fake("yes", limit=1000)
+
+
+def test_a_process_that_closes_its_output_and_stays_is_still_bounded(
+    fake: Callable[..., process.Done],
+) -> None:
+    with pytest.raises(GitTimeout):
+        fake("exec >&- 2>&-; sleep 600", idle=0.5)
+
+
+def test_what_outlives_git_and_holds_its_pipes_is_not_waited_for(
+    fake: Callable[..., process.Done], tmp_path: Path
+) -> None:
+    start = time.monotonic()
+    done = fake(f"sleep 600 & echo $! >{tmp_path}/pid; echo done")
+    assert (done.status, done.out) == (0, b"done\n")
+    assert time.monotonic() - start < 30
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+def test_at_a_terminal_git_itself_is_ended(fake: Callable[..., process.Done], tmp_path: Path) -> None:
+    with pytest.raises(GitTimeout):
+        fake(f"echo $$ >{tmp_path}/pid; exec sleep 600", idle=0.3, person=True)
+    assert gone(tmp_path / "pid")
+    with pytest.raises(GitTimeout):
+        fake(f"trap '' TERM; echo $$ >{tmp_path}/pid; while :; do sleep 0.2; done", idle=0.3, person=True)
+    assert gone(tmp_path / "pid")
+
+
+def test_a_git_that_cannot_be_started_is_an_error_of_its_own(tmp_path: Path) -> None:
+    broken = tmp_path / "git"
+    broken.write_text("#!/nowhere/interpreter\n")
+    broken.chmod(0o755)
+    env = {"PATH": str(tmp_path)}
+    with pytest.raises(GitError, match="could not be started"):
+        process.run(["x"], env=env, path_env=env)
+
+
+def test_the_reason_of_a_failure_is_one_inert_line() -> None:
+    assert process.reason(b"warning: x\nfatal: no\x1b[1m\nhint", 1) == "fatal: no\\u001b[1m"
+    assert process.reason(b"Receiving 10%\rremote: error: full\r\n", 1) == "remote: error: full"
+    assert process.reason(b"something else\nlast", 1) == "last"
+    assert process.reason(b"", 7) == "exit status 7"
+
+
+# --- measuring ------------------------------------------------------------------------------------
+
+
+def test_a_tree_with_far_too_many_files_is_not_listed_to_the_end(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = maker(world.remote)
+    payload = made.payload()
+    entries = [("100644", f"{number:02}", made.blob(b"%d" % number)) for number in range(20)]
+    made.place(made.raw_tree(*entries), payload)
+    bob = world.clone("bob")
+    monkeypatch.setattr(budgets, "_LEAST_LIMIT", 300)
+    monkeypatch.setattr(budgets, "_LINE_BYTES", 1)
+    words = ("--max-events", "1", "--max-objects", "100000")
+    assert hn(bob, "replication", "select", "--all", *words).exit == 0
+    refused = sync(bob, ok=False)["outcomes"][0]
+    assert refused["status"] == "structurally-invalid"
+    assert "far more than they may" in refused["diagnostic"]
+    assert refused["measurements"]["Objects"] == 22
+    words = ("--max-events", "1", "--max-objects", "21")
+    assert hn(bob, "replication", "select", "--all", *words).exit == 0
+    assert sync(bob, ok=False)["outcomes"][0]["detail"] == "max-objects"
+
+
+def test_a_stream_that_forgot_its_accepted_head_is_counted_whole(world: World) -> None:
+    made = maker(world.remote)
+    made.bulk(5)
+    repo = Repository.open(str(world.clone("bob")), os.environ)
+    git(repo.git_dir, "fetch", "-q", "origin", f"{made.ref}:{made.ref}")
+    outcome = Outcome("memory", made.stream)
+    with repo.objects() as reader:
+        budgets.measure(repo, reader, outcome, str(made.head), f"{made.head}", None, Budgets())
+    assert outcome.measurements.events == 5
+
+
+# --- state on disk ----------------------------------------------------------------------------------
+
+
+def opened(clone: Path) -> tuple[Repository, State, Journal]:
+    repo = Repository.open(str(clone), os.environ)
+    state = State(repo)
+    state.prepare("anchors", "transactions", "quarantine", "selections")
+    return repo, state, Journal(state)
+
+
+def test_refs_that_moved_meanwhile_stop_a_promotion_which_leaves_nothing(world: World) -> None:
+    made = maker(world.remote)
+    made.bulk(2)
+    clone = world.clone("bob")
+    git(clone, "fetch", "-q", "origin", f"{made.ref}:refs/x/y")
+    repo, state, journal = opened(clone)
+    moves = [Move(accepted("alice"), str(made.head), f"{'1' * 40}")]
+    with repo.objects() as reader, Quarantine(state, repo, "q") as quarantine:
+        with pytest.raises(Interrupted):
+            promotion.promote(journal, repo, reader, quarantine, Transaction("txn-1", "origin", moves=moves))
+        # It is not where the promotion thinks it was: nobody knows better, so the anchor stays.
+        assert os.listdir(state.anchors) == ["txn-1.json"]
+        promotion.recover(journal, repo, reader)
+        assert os.listdir(state.anchors) == []
+        moves = [Move(accepted("alice"), f"{'2' * 40}")]
+        with pytest.raises(ReplicationError, match="could not be moved"):
+            promotion.promote(journal, repo, reader, quarantine, Transaction("txn-2", "origin", moves=moves))
+    assert os.listdir(state.anchors) == []
+    assert all_refs(clone, "refs/hn") == {}
+
+
+def test_objects_that_cannot_be_copied_stop_a_promotion(world: World) -> None:
+    clone = world.clone("bob")
+    repo, state, journal = opened(clone)
+    transaction = Transaction(
+        "txn-1", "origin", moves=[Move(accepted("alice"), "1" * 40)], pending=["1" * 40]
+    )
+    with (
+        repo.objects() as reader,
+        Quarantine(state, repo, "q") as quarantine,
+        pytest.raises(ReplicationError, match="copying objects failed"),
+    ):
+        promotion.promote(journal, repo, reader, quarantine, transaction)
+    assert os.listdir(state.anchors) == os.listdir(state.transactions) == []
+
+
+def test_a_quarantine_that_cannot_be_made_leaves_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, state, _ = opened(world.clone("bob"))
+    monkeypatch.setattr(repo, "object_format", "md5")
+    with pytest.raises(ReplicationError, match="no quarantine could be made"):
+        Quarantine(state, repo, "q").__enter__()
+    assert os.listdir(state.quarantine) == []
+
+
+def test_whatever_lies_in_the_quarantine_directory_is_removed_and_symlinks_are_not_followed(
+    world: World,
+) -> None:
+    clone = world.clone("bob")
+    _, state, _ = opened(clone)
+    outside = clone / "precious"
+    outside.mkdir()
+    (outside / "file").write_text("x")
+    Path(state.quarantine, "link").symlink_to(outside)
+    Path(state.quarantine, "file").write_text("x")
+    Path(state.quarantine, "folder", "deep").mkdir(parents=True)
+    clear(state)
+    assert os.listdir(state.quarantine) == []
+    assert (outside / "file").read_text() == "x"
+    os.rmdir(state.quarantine)
+    clear(state)
+
+
+def test_another_sync_at_work_is_waited_for_and_then_reported(world: World) -> None:
+    _, state, _ = opened(world.clone("bob"))
+    with (
+        state.lock(),
+        pytest.raises(ReplicationError, match="another process is synchronizing"),
+        state.lock(0.1),
+    ):
+        raise AssertionError("two at once")
+
+
+def test_a_path_with_quotes_spaces_and_unicode_works(tmp_path: Path) -> None:
+    base = tmp_path / 'a "quoted" \\ päth\twith tab'
+    base.mkdir()
+    world = World(base, bundle=None)
+    maker(world.remote).bulk(2)
+    clone = world.clone("bob")
+    sync(clone)
+    maker(world.remote, number=1).bulk(1)
+    sync(clone)
+    assert len(recalled(clone)) == 2
+
+
+def test_a_shallow_boundary_that_another_git_is_changing_is_left_alone(world: World) -> None:
+    made = maker(world.remote)
+    made.bulk(4)
+    clone = world.clone("carol", None, f"file://{world.remote}", "--depth=1")
+    git(clone, "fetch", "-q", "--depth=2", "origin", f"+{made.ref}:{accepted('alice')}")
+    select(clone, "alice")
+    sync(clone, ok=False)
+    lock = clone / ".git" / "shallow.lock"
+    lock.write_text("")
+    done = hn(clone, "sync", "--recover-shallow")
+    assert done.exit == 1
+    assert "being changed by another git" in done.stderr
+    lock.unlink()
+    assert hn(clone, "sync", "--recover-shallow").exit == 0
+    repo = Repository.open(str(clone), os.environ)
+    with repo.objects() as reader:
+        remove_boundaries(repo, reader, [])  # nothing to remove is no error
+    assert repo.is_shallow()
+
+
+def test_the_shallow_file_goes_with_its_last_line(world: World) -> None:
+    made = maker(world.remote)
+    made.bulk(4)
+    clone = world.clone("carol")
+    git(clone, "remote", "set-url", "origin", f"file://{world.remote}")
+    git(clone, "fetch", "-q", "--depth=2", "origin", f"+{made.ref}:{accepted('alice')}")
+    select(clone, "alice")
+    sync(clone, ok=False)
+    sync(clone, "--recover-shallow")
+    assert not (clone / ".git" / "shallow").exists()
+    assert git(clone, "rev-list", "--count", accepted("alice")) == "4"
+
+
+def test_floors_are_written_only_when_they_change(world: World) -> None:
+    maker(world.remote).bulk(1)
+    clone = world.clone("bob")
+    sync(clone)
+    floors = Floors(Repository.open(str(clone), os.environ))
+    before = os.stat(floors.path).st_mtime_ns
+    sync(clone)
+    assert os.stat(floors.path).st_mtime_ns == before
