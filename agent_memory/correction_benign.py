@@ -14,7 +14,7 @@ SELF = (
     "let me rephrase", "i rephrase", "i take that back", "apologies", "i pasted the", "i made the", "i made a", "i made that",
     "by accident", "accidentally", "i assumed", "i guess i", "i guess my", "i asked for the wrong", "i gave you the wrong",
     "i sent you the wrong", "i was looking at the wrong", "wrong window", "wrong chat", "wrong tab", "i had not", "i had still",
-    "i still had", "i needed to pull", "was not you", "and not you", ", not you", "i did not explain", "i explained it badly", "i was unclear", "i overlooked",
+    "i still had", "i needed to pull", "was not you", "and not you", ", not you", "i did not explain", "i explained it badly", "i was unclear", "badly phrased", "badly worded", "i misphrased", "confusion , i", "i overlooked",
     "i deleted", "i never committed", "i never pushed", "i had a typo", "i typed", "i meant thursday", "but i meant",
     "and i meant", "i changed my mind", "i misremembered", "i wrote it wrong", "i told you the wrong", "i thought you had",
     "changed their mind", "that was wrong", "i messed up", "i screwed up", "on my side", "on my end", "my own mistake",
@@ -24,16 +24,36 @@ FRIENDLY = (
     "just curious", "only curious", "out of curiosity", "out of interest", "love it", "love that", "love them", "i like it",
     "i like that", "keep it", "that is fine", "it is fine", "that is ok", "that is okay", "it is okay", "it is ok",
     "no worries", "no problem", "not a problem", "no complaint", "no complaints", "happy with", "you are right",
-    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "makes sense",
+    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "makes sense",
     "thank you for", "thanks for", "good catch", "works now", "all good", "well done", "for telling me", "no need to apologize",
     "no hard feelings", "even better", "is better", "you did what i", "you did exactly what", "no objection", "good job",
     "not wrong , leave", "leave it as it is", "nothing wrong with", "you did not break", "well spotted",
+    "forgot nothing", "missed nothing", "great job", "nice work", "good work", "well played", "impressive",
+)  # fmt: skip
+_TAKES_BACK = frozenset("but however except yet".split())
+_PRAISE = (
+    "thanks", "thank you", "great", "perfect", "awesome", "nice", "excellent", "lovely", "brilliant", "good job",
+    "well done", "exactly", "cool", "good catch", "good point", "amazing", "good", "wow", "sweet", "super", "haha", "yay",
+    "ah ok", "oh nice", "lgtm", "sounds good",
 )  # fmt: skip
 _HOWEVER = frozenset("but however though although except yet still".split())
 _PLANS = (
     "from now on", "going forward", "in future", "in the future", "next time", "from here on", "for the rest of",
     "in this repo", "as always", "rule :", "for the next", "before you start", "make sure", "please do not",
 )  # fmt: skip
+_ORDERS = frozenset(
+    "add adapt adjust apply build bump change check clean close combine compare compile complete configure continue "
+    "convert copy create cut debug delete deploy describe disable document draft drop enable exclude expand explain "
+    "export extend extract fill find finish fix format generate give group implement import improve include increase "
+    "install investigate keep let limit list log look make mark merge migrate mock move open optimise optimize "
+    "parse pin plan port prepare print put raise read rebase reduce refactor release remove rename render reorder "
+    "repeat replace reply report rerun reset restart restore resolve return review rewrite run search send "
+    "set shorten show simplify skip sort speed split squash start stop store summarise summarize switch tag take "
+    "tell test throw translate try turn undo unify update upgrade use validate verify wait wire wrap write".split()
+)
+_BEFORE_ORDERS = frozenset(
+    "please now then and so just also ok okay next first let us can could would will ye you again hey hi , : let's".split()
+)
 _RULES = frozenset("never always avoid ensure remember whenever".split())
 
 
@@ -46,6 +66,22 @@ def excuses(sentences: list[list[str]]) -> bool:
         at = text.find(f" {mark} ")
         if at >= 0 and _HOWEVER.isdisjoint(text[at + len(mark) :].split()):
             return True
+    return False
+
+
+def praises(sentences: list[list[str]]) -> bool:
+    """Whether the prompt starts with praise and takes nothing of it back."""
+    start = " ".join(word for word in sentences[0][:4] if word != ",")
+    return start.startswith(_PRAISE) and not any(not _TAKES_BACK.isdisjoint(words) for words in sentences)
+
+
+def is_order(words: list[str]) -> bool:
+    """Whether the sentence tells the agent to do something: "add …", "please find …"."""
+    for word in words[:4]:
+        if word in _ORDERS:
+            return True
+        if word not in _BEFORE_ORDERS:
+            return False
     return False
 
 

@@ -68,7 +68,7 @@ _NUMBERS = frozenset("one two three four five six seven eight nine ten half some
 
 # "you" after these is the subject of a main clause.
 _MAIN_BEFORE = frozenset(
-    ", : and but or so then because cause since as though although while whereas even yet why how where no nope ok "
+    ", : and but or so then because cause as though although while whereas even yet why how where no nope ok "
     "okay well hey lol wow do does did have has had are were was can could should would will might must is shall "
     "yes yeah nah "
     "again still also more today yesterday instead first second time here there ago fact claude dude bro "
@@ -91,7 +91,7 @@ _RECEIVING = frozenset(
 )
 # A time or place set before the clause: "in your last commit you removed it".
 _OPENINGS = frozenset(
-    "in at on with for during from last this previously yesterday my your the one two three five ten".split()
+    "in at on with for during from last this previously yesterday one two three five ten".split()
 )
 _OCCASIONS = frozenset(
     "message messages round turn step commit reply answer response run session week day patch fix change attempt "
@@ -105,11 +105,11 @@ _OPINIONS = frozenset(
     "frustrating told said say says know knew prove proves proof bothers hate dislike impression wrong found "
     "admit pity shame evidence sign odd again problem issue unacceptable".split()
 )
-CONDITIONS = frozenset("if when whenever unless until before after whether whoever in-case".split())
-CONTRASTS = frozenset("but however except yet".split())
+CONDITIONS = frozenset("if when whenever unless until before after whether whoever since either what".split())
+_DOUBTS = frozenset("perhaps maybe likely possibly".split())
 _CHECKS = frozenset("sure ensure check verify confirm case assume assumed thought hope hoped hoping expected".split())
 _FREE = frozenset("anything something everything whatever any wherever whichever whoever however".split())
-_THINGS = frozenset("what which all nothing none everyone one those".split())
+_THINGS = frozenset("which all nothing none everyone one those".split())
 
 _BOUNDARIES = str.maketrans({"(": " , ", ")": " , ", '"': " , ", "…": " , ", "—": " , ", "–": " , ", ",": " , "})
 
@@ -200,6 +200,8 @@ def _whose(words: list[str], index: int) -> str:
         return YE if last in _MODALS and (len(before) == 1 or before[-2] not in _WONDERING) else YA
     if last in _RECEIVING:
         return YOU
+    if last in _DOUBTS or before[-2:] == ["i", "know"] or (last == "or" and "either" in words[:index]):
+        return YE
     if last == "that":
         return YOU if len(before) == 1 or before[-2] in _OPINIONS else THEE
     if last in _THINGS:

@@ -1,9 +1,9 @@
 """Whether a prompt reproaches the agent for what it did, and of which kind.
 
-``detect`` looks at the user's own words only (``prose``), word by word (``phrases``), with the
-rules of ``correction_rules`` and ``correction_facts``. Precision comes first: a directive for no
-reason costs the agent's attention at every prompt. Pure, bounded, standard library only, never
-raises on any string.
+``detect`` looks at the user's own words only (``prose``), word by word (``correction_words``), with
+the phrases of ``correction_rules`` and the combinations of ``correction_facts``. Precision comes
+first: a directive for no reason costs the agent's attention at every prompt. Pure, bounded, standard
+library only, never raises on any string.
 
 Source: Hook memory, Harvest and corrections ("fires on narrow conduct patterns").
 """
@@ -12,33 +12,34 @@ from __future__ import annotations
 
 from agent_memory import correction_facts as facts
 from agent_memory import correction_rules as rules
-from agent_memory import correction_words as words_
-from agent_memory.correction_benign import excuses, speaks_of_plans
+from agent_memory import correction_words as words_of_sentences
+from agent_memory.correction_benign import excuses, is_order, praises, speaks_of_plans
 from agent_memory.correction_foreign import foreign_signal
-from agent_memory.phrases import Phrase
+from agent_memory.correction_words import ADDRESS, ADVERBS, CONDITIONS, THEE, YOU, is_ordinal, is_past, words_of
+from agent_memory.phrases import Phrase, possible
 from agent_memory.prose import user_prose
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agent_memory.phrases import Classes
+
+    Table = tuple[tuple[str, str], ...]
 
 SIGNALS = (rules.UNREQUESTED, rules.OMISSION, rules.UNVERIFIED, rules.GUESSED, rules.REPEAT)
 
 _MOST_SENTENCES = 40
+# Facts that stand further apart than this many sentences are not taken together.
 _NEIGHBOURS = 3
-# A prompt without any of these reproaches nobody; most tasks end here.
-_CONCERNS = words_.ADDRESS | frozenset(
-    "asked ask told said wrong mistake guess guessing request requested guesswork again times undo revert agreed "
-    "wanted approved same identical nobody stop lie lying bullshit nonsense creep clear explicitly vu here time "
-    "ticket spec wrote still attempt once true false hallucination fabrication fabricate exist "
-    "theory random dark guessed evidence measurement never ordered allowed list instructions instruction tried "
-    "numbers brief part nothing change compiled tested run who message task described requirement citations hell "
-    "i we my error makes earth learn theorise theorize theorising guesses facts probably back quoted missing count".split()
-)
-_CLASSES = {
-    "past": words_.is_past,
-    "adverb": words_.ADVERBS,
-    "ordinal": words_.is_ordinal,
-    "any": words_.is_word,
-    "num": words_.is_number,
-    "notfine": lambda word: words_.is_word(word) and word not in rules.FINE_IF_NOT,
-    "you": frozenset({words_.YOU, words_.THEE}),
+_CLASSES: Classes = {
+    "past": is_past,
+    "adverb": ADVERBS,
+    "ordinal": is_ordinal,
+    "any": words_of_sentences.is_word,
+    "num": words_of_sentences.is_number,
+    "notfine": lambda word: words_of_sentences.is_word(word) and word not in rules.FINE_IF_NOT,
+    "you": frozenset({YOU, THEE}),
     "test": rules.TEST_VERBS,
     "destroyed": rules.DESTROYED,
     "overdid": rules.OVERDID,
@@ -49,7 +50,19 @@ _CLASSES = {
     "same": rules.SAME,
     "errors": rules.ERRORS,
 }
-_compiled: dict[str, list[Phrase]] = {}
+_ADVERSE = frozenset(
+    "not no nothing never without wrong missing broken instead still only neither nowhere none although "
+    "though despite".split()
+)
+_SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
+# "you wrote that …" claims something, "you wrote a test" does not.
+_CONTENT = frozenset("that quoted in , : it there this everything all done as i the".split())
+_OF_THINGS = frozenset({facts.LACKS, facts.FAILS, facts.FALSE, facts.DENIED, facts.SURPRISE, facts.DAMAGE})
+_RELATIVE = frozenset("that which who whose where if when until unless whenever while".split())
+_TOLD_BY_QUESTIONS = frozenset(
+    {facts.WHY, facts.SURPRISE, facts.WHERE, facts.OVERDID, facts.ACCESS, facts.CLAIM}
+)
+_compiled: dict[str, Phrase] = {}
 
 
 def detect(prompt: str) -> str | None:
@@ -57,118 +70,89 @@ def detect(prompt: str) -> str | None:
 
     Work is bounded whatever the length of the prompt.
     """
-    sentences = user_prose(prompt)[:_MOST_SENTENCES]
-    if not sentences:
+    prose = user_prose(prompt)[:_MOST_SENTENCES]
+    foreign = foreign_signal(prose)
+    sentences = [words for sentence in prose if (words := words_of(sentence))]
+    if not sentences or excuses(sentences):
         return None
-    foreign = foreign_signal(sentences)
-    told = [words_.words_of(sentence) for sentence in sentences]
-    all_words = {word for words in told for word in words}
-    if all_words.isdisjoint(_CONCERNS):
-        return foreign
-    if excuses(told):
+    whole = {word for words in sentences for word in words}
+    strong = _first(rules.STRONG, sentences, whole)
+    if strong is not None or foreign is not None:
+        return strong or foreign
+    if praises(sentences):
         return None
-    strong = _first("strong", rules.STRONG, told, all_words)
-    if strong is not None:
-        return strong
-    if foreign is not None:
-        return foreign
-    if _praises(told):
-        return None
-    statements = [words for words in told if not speaks_of_plans(words)]
-    return _together(told, all_words) or _first(
-        "weak", rules.WEAK, [words for words in statements if words[-1:] != ["?"] or "ya" in words], all_words
+    stated = [words for words in sentences if words[-1] != "?" or "ya" in words]
+    return _together(sentences, whole) or _first(
+        rules.WEAK, [words for words in stated if not speaks_of_plans(words)], whole
     )
 
 
-def _phrases(name: str, table: tuple[tuple[str, str], ...]) -> list[Phrase]:
-    if name not in _compiled:
-        _compiled[name] = [Phrase(text, label, _CLASSES) for label, text in table]
-    return _compiled[name]
+def _phrases(table: Table, whole: set[str]) -> Iterator[tuple[str, Phrase]]:
+    """The phrases of ``table``, with their labels, that a prompt of these words can have."""
+    for label, text in table:
+        if possible(text, whole, _CLASSES):
+            phrase = _compiled.get(text)
+            if phrase is None:
+                phrase = _compiled[text] = Phrase(text, _CLASSES)
+            yield label, phrase
 
 
-def _first(
-    name: str, table: tuple[tuple[str, str], ...], sentences: list[list[str]], all_words: set[str]
-) -> str | None:
-    somebody_else = not all_words.isdisjoint(rules.OTHERS)
-    for phrase in _phrases(name, table):
-        if not phrase.possible(all_words):
-            continue
+def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | None:
+    somebody_else = not whole.isdisjoint(rules.OTHERS)
+    for label, phrase in _phrases(table, whole):
         for words in sentences:
             at = phrase.search(words)
             if at < 0 or _hypothetical(words, at):
                 continue
-            if somebody_else and words_.ADDRESS.isdisjoint(words):
+            if somebody_else and ADDRESS.isdisjoint(words):
                 continue
-            return phrase.label
+            return label
     return None
 
 
 def _hypothetical(words: list[str], at: int) -> bool:
     """What follows is a condition, or what somebody else or a program says."""
     before = words[:at]
-    if not words_.CONDITIONS.isdisjoint(before[-2:]):
+    if not CONDITIONS.isdisjoint(before[-2:]):
         return True
-    if words[at] not in words_.ADDRESS or not words_.ADDRESS.isdisjoint(before) or "i" in before:
+    if words[at] not in ADDRESS:
         return False
     # "the error says: you did not …"; but "the docs say a, you wrote b" is the user's.
     if not rules.LABELS.isdisjoint(before[-1:] if before[-1:] != [":"] else before[-2:-1]):
         return True
-    for word in reversed(before):
-        if word == ",":
+    for position in range(at - 1, 0, -1):
+        if before[position] == ",":
             return False
-        if word in rules.SPEAKING:
-            return True
+        if before[position] in rules.SPEAKING:
+            return ADDRESS.isdisjoint(before[:position]) and "i" not in before[:position]
     return False
 
 
-def _praises(sentences: list[list[str]]) -> bool:
-    start = " ".join(word for word in sentences[0][:4] if word != ",")
-    if not start.startswith(rules.PRAISE):
-        return False
-    return not any(words[0] in words_.CONTRASTS or words_.CONTRASTS & set(words) for words in sentences)
-
-
-def _together(sentences: list[list[str]], all_words: set[str]) -> str | None:
+def _together(sentences: list[list[str]], whole: set[str]) -> str | None:
     """Facts in neighbouring sentences that are a reproach together."""
-    phrases = [phrase for phrase in _phrases("facts", facts.FACTS) if phrase.possible(all_words)]
+    phrases = list(_phrases(facts.FACTS, whole))
     found = [_facts_of(words, phrases) for words in sentences]
+    near = [set().union(*found[index : index + _NEIGHBOURS]) for index in range(len(found))]
     for label, wanted in facts.TOGETHER:
-        for index in range(len(found)):
-            near = set().union(*found[index : index + _NEIGHBOURS])
-            if near.issuperset(wanted):
-                return label
+        if any(there.issuperset(wanted) for there in near):
+            return label
     return None
 
 
-def _facts_of(words: list[str], phrases: list[Phrase]) -> set[str]:
-    if speaks_of_plans(words):
-        phrases = [phrase for phrase in phrases if phrase.label == facts.FORBID]
+def _facts_of(words: list[str], phrases: list[tuple[str, Phrase]]) -> set[str]:
+    plans, order = speaks_of_plans(words), is_order(words)
     found: set[str] = set()
-    for phrase in phrases:
-        if phrase.label in found:
+    for fact, phrase in phrases:
+        if fact in found or (plans and fact != facts.FORBID) or (order and fact in _OF_THINGS):
             continue
         at = phrase.search(words)
-        if at >= 0 and not _hypothetical(words, at):
-            found.add(phrase.label)
-    question = words[-1:] == ["?"]
+        if at >= 0 and not _hypothetical(words, at) and not _describes(fact, words, at):
+            found.add(fact)
+    question = words[-1] == "?"
     for index, word in enumerate(words):
-        if word not in {words_.YOU, words_.THEE} or _hypothetical(words, index):
-            continue
-        done = _after_adverbs(words, index + 1)
-        if done == "quoted" or (done in rules.CLAIMED and not question and _claims(words, index)):
-            found.add(facts.CLAIM)
-        elif word == words_.THEE:
-            continue
-        elif words_.is_past(done) and done not in rules.WELCOME:
-            found.add(facts.ACTED)
-            if not question and not _ADVERSE.isdisjoint(words):
-                found.add(facts.ADVERSE)
-            if done in rules.OVERDID:
-                found.add(facts.OVERDID)
-            if any(w == "time" and words_.is_ordinal(words[at - 1]) for at, w in enumerate(words) if at):
-                found.add(facts.NTH)
-    for index, word in enumerate(words[:-1]):
-        if word == "your" and _after_adverbs(words, index + 1) in rules.PRODUCT and not question:
+        if word in {YOU, THEE} and not _hypothetical(words, index):
+            found |= _told_of_the_agent(words, index, question)
+        elif word == "your" and not question and words[_verb(words, index)] in rules.PRODUCT:
             if not _SAYS.isdisjoint(words[index + 2 : index + 5]):
                 found.add(facts.CLAIM)
     if question and "!!" not in words:
@@ -176,27 +160,43 @@ def _facts_of(words: list[str], phrases: list[Phrase]) -> set[str]:
     return found
 
 
-_TOLD_BY_QUESTIONS = frozenset({facts.WHY, facts.SURPRISE, facts.WHERE, facts.OVERDID, facts.ACCESS})
-_SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
+def _told_of_the_agent(words: list[str], index: int, question: bool) -> set[str]:
+    """What the clause says that the agent did, whose subject ``you`` stands at ``index``."""
+    verb = _verb(words, index)
+    done = words[verb]
+    if done == "quoted" or (
+        done in rules.CLAIMED and (index == 0 or not question) and _claims(words, index, verb)
+    ):
+        return {facts.CLAIM}
+    if words[index] == THEE or not is_past(done) or done in rules.WELCOME:
+        return set()
+    told = {facts.ACTED}
+    if not question and not _ADVERSE.isdisjoint(words):
+        told.add(facts.ADVERSE)
+    if done in rules.OVERDID:
+        told.add(facts.OVERDID)
+    if any(word == "time" and at and is_ordinal(words[at - 1]) for at, word in enumerate(words)):
+        told.add(facts.NTH)
+    return told
 
 
-def _claims(words: list[str], index: int) -> bool:
-    """Whether ``you`` at ``index`` says something, rather than writes or names a thing."""
+def _verb(words: list[str], index: int) -> int:
+    """Index of the word after the adverbs that follow ``index``; the last word when there is none."""
     position = index + 1
-    while words[position] in words_.ADVERBS:
+    while position < len(words) - 1 and words[position] in ADVERBS:
         position += 1
-    if words[position] in rules.SAID:
+    return min(position, len(words) - 1)
+
+
+def _claims(words: list[str], index: int, verb: int) -> bool:
+    """Whether the agent says something there, rather than writes or names a thing."""
+    if words[verb] in rules.SAID:
         return True
-    return words[index] == words_.YOU and words[position + 1 : position + 2] != [] and (
-        words[position + 1] in _CONTENT or words[position + 2 : position + 3] == ["as"]
-    )
+    if words[index] != YOU or verb + 1 >= len(words):
+        return False
+    return words[verb + 1] in _CONTENT or words[verb + 2 : verb + 3] == ["as"]
 
 
-_ADVERSE = frozenset("not no nothing never without wrong missing broken instead still only neither nowhere".split())
-_CONTENT = frozenset("that quoted in , : it there this everything all done as i the".split())
-
-
-def _after_adverbs(words: list[str], position: int) -> str:
-    while position < len(words) and words[position] in words_.ADVERBS:
-        position += 1
-    return words[position] if position < len(words) else ""
+def _describes(fact: str, words: list[str], at: int) -> bool:
+    """Whether what lacks or fails is told of a thing that is only named: "files that are not covered"."""
+    return fact in _OF_THINGS and not _RELATIVE.isdisjoint(words[max(1, at - 3) : at])

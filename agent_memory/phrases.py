@@ -6,50 +6,53 @@ A phrase is words with a few marks, matched against the words of one sentence:
     ?word|other  may be absent                  *ing       a word that ends so
     ~            up to three words              ~~         up to twelve words
     @name        a class of words               @@         any number of adverbs
-    ^            the start of the sentence      $          its end (a question mark is no end)
+    ^            the start of the sentence      $          its end
     ,            a comma or a colon             one|$      a word or the end
+    =one|two     one of these has to be there: the rarest item is marked so, and a phrase is
+                 compiled only for a prompt that has such a word
 
 Regular expressions would need ``re`` and the compiling of each pattern in every process; a
-hook pays for both at every prompt. For the same reason a phrase is compiled when a prompt
-first has a word that it cannot do without. Gaps are bounded, so the work is linear in the
-sentence. Pure.
+hook pays for both at every prompt. Gaps are bounded, so the work is linear in the sentence. Pure.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     Test = Callable[[str], bool]
-    Item = tuple[int, int, Test]
+    Classes = Mapping[str, Test | frozenset[str]]
 
 _GAPS = {"~": 3, "~~": 12}
 _ONE, _MAYBE, _MANY, _GAP, _START, _END, _STOP = range(7)
-_PLAIN_MARKS = "~^?@$,"
+
+
+def possible(text: str, words: set[str], classes: Classes) -> bool:
+    """Whether a text of these ``words`` can have the phrase ``text``; costs next to nothing."""
+    at = text.find("=")
+    if at < 0:
+        return True
+    end = text.find(" ", at)
+    item = text[at + 1 : end] if end >= 0 else text[at + 1 :]
+    if item[0] == "@":
+        named = classes[item[1:]]
+        return not isinstance(named, frozenset) or not words.isdisjoint(named)
+    return not words.isdisjoint(item.split("|"))
 
 
 class Phrase:
-    """A phrase with the label that it stands for."""
+    """A compiled phrase."""
 
-    __slots__ = ("_classes", "_items", "_needs", "label", "text")
+    __slots__ = ("_items",)
 
-    def __init__(self, text: str, label: str, classes: Mapping[str, Test | frozenset[str]]) -> None:
-        self.text = text
-        self.label = label
-        self._classes = classes
-        self._items: list[Item] = []
-        self._needs = _needed(text, classes)
-
-    def possible(self, words: set[str]) -> bool:
-        """Whether a text of these words can have the phrase; costs next to nothing."""
-        return self._needs is None or not words.isdisjoint(self._needs)
+    def __init__(self, text: str, classes: Classes) -> None:
+        self._items = [_item(part.lstrip("="), classes) for part in text.split()]
 
     def search(self, words: Sequence[str]) -> int:
         """Index in ``words`` at which the phrase starts, or -1."""
-        if not self._items:
-            self._items = [_item(part, self._classes) for part in self.text.split()]
-        for start in range(len(words)):
+        starts = 1 if self._items[0][0] == _START else len(words)
+        for start in range(starts):
             if self._matches(words, start, 0):
                 return start
         return -1
@@ -67,7 +70,7 @@ class Phrase:
                 if at != len(words):
                     return False
             elif kind == _STOP and at == len(words):
-                pass
+                continue
             elif kind == _MANY:
                 if at < len(words) and test(words[at]) and self._matches(words, at + 1, index):
                     return True
@@ -81,23 +84,7 @@ class Phrase:
         return True
 
 
-def _needed(text: str, classes: Mapping[str, Test | frozenset[str]]) -> Collection[str] | None:
-    """The words of the item with the fewest: one of them has to be there. None: cannot be told."""
-    best: Collection[str] | None = None
-    for part in text.split():
-        if part[0] == "@" and "|" not in part and part != "@@":
-            named = classes[part[1:]]
-            choices: Collection[str] | None = named if isinstance(named, frozenset) else None
-        elif part[0] in _PLAIN_MARKS or "*" in part or "@" in part or "$" in part:
-            continue
-        else:
-            choices = part.split("|")
-        if choices is not None and (best is None or len(choices) < len(best)):
-            best = choices
-    return best
-
-
-def _item(part: str, classes: Mapping[str, Test | frozenset[str]]) -> Item:
+def _item(part: str, classes: Classes) -> tuple[int, int, Test]:
     if part in _GAPS:
         return _GAP, _GAPS[part], _never
     if part == "^":
@@ -117,12 +104,12 @@ def _never(_: str) -> bool:
     return False
 
 
-def _class(name: str, classes: Mapping[str, Test | frozenset[str]]) -> Test:
+def _class(name: str, classes: Classes) -> Test:
     found = classes[name]
     return found.__contains__ if isinstance(found, frozenset) else found
 
 
-def _test(part: str, classes: Mapping[str, Test | frozenset[str]]) -> Test:
+def _test(part: str, classes: Classes) -> Test:
     """A test for one word from ``a|b``, ``pre*``, ``*suf``, ``@class``, or a mixture."""
     exact: set[str] = set()
     starts: list[str] = []

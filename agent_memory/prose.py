@@ -32,7 +32,7 @@ _TEXTS = frozenset(
     "below paste example examples subject subjects title entry faq template phrase prompt alerts events says prints "
     "prints: wrote writes said commits csv json yaml diff script file data note notes tests test compiler console "
     "terminal sql slide headline heading banner toast tooltip label caption subtitle this these those here "
-    "sentry ci docker terraform mypy gcc npm build".split()
+    "stderr stdout sentry ci docker terraform mypy gcc npm build".split()
 )  # fmt: skip
 _POINTING = frozenset("this these those here test tests code file".split())
 _POLITE = frozenset("please can could you now then and hey hi ok okay just".split())
@@ -128,6 +128,10 @@ def _hands_over_text(paragraphs: list[list[str]]) -> bool:
 def _own(paragraphs: list[list[str]]) -> list[list[str]]:
     """The paragraphs, or the lines of them, that are the user's."""
     first, rest = paragraphs[0], paragraphs[1:]
+    if len(first) > 1 and first[0].endswith(":") and _announces(_bare(first[0])):
+        # "stderr:", the output, perhaps a last line of the user's
+        paragraphs = [[first[0], *first[-1:]] if len(first) > 2 and not rest else first[:1], *rest]
+        first = paragraphs[0]
     if rest and rest[0] != [_MATERIAL] and _presents(first, rest[0]):
         last = rest[-1]
         closing = [last] if len(rest) > 1 and len(last) <= 2 and not _looks_pasted(last) else []
@@ -148,7 +152,7 @@ def _presents(first: list[str], following: list[str]) -> bool:
     """The first paragraph introduces what follows as somebody's text: "mypy says", "what is this?"."""
     line = first[-1]
     words = _bare(line)
-    if len(first) > 2 or _is_machine_line(line) or words[0] in _GREETINGS and len(words) < 3:
+    if len(first) > 2 or _is_machine_line(line) or (words[0] in _GREETINGS and len(words) < 3):
         return False
     if line.endswith(":"):
         return len(following) > 2 or _looks_pasted(following) or not _TEXTS.isdisjoint(words)
@@ -185,13 +189,13 @@ def _is_machine_line(line: str) -> bool:
     low = first.lower()
     if first.endswith(":") and low[:-1] not in _OWN_OPENINGS:
         return True
-    if low in _LEVELS and (rest[:1].isupper() or first.isupper()):
+    if low in _LEVELS and (rest.lstrip()[:1].isupper() or first.isupper()):
         return True
     if first[:1].isdigit() and any(c in first for c in ":-/|."):
         return True
     if first.isupper() and len(first) > 3 and (rest[:1] in ":[" or low.strip(":!") in _LEVELS):
         return True
-    if first in {"M", "A", "D", "R", "??", "AM", "MM", "not"} and rest and (rest.startswith("ok ") or first != "not"):
+    if (first in {"M", "A", "D", "R", "??", "AM", "MM"} and rest) or line.startswith("not ok "):
         return True
     symbols = sum(c in "{}()[]<>=;|\\/_$#*~^@" for c in line)
     return symbols * 8 > len(line)
@@ -213,9 +217,14 @@ def _without_material(line: str) -> str:
     if at < 0:
         return line
     words = _bare(line[:at])
-    announces = not (_TEXTS - _POINTING).isdisjoint(words) or not _TRANSFORMS.isdisjoint(words[:4])
-    addressed = not {"you", "your", "u", "ur", "i", "my", "same", "again"}.isdisjoint(words)
-    return line[: at + 1] if announces and not addressed and len(words) > 1 else line
+    return line[: at + 1] if len(words) > 1 and _announces(words) else line
+
+
+def _announces(words: list[str]) -> bool:
+    """Whether a line of these words, ended by a colon, introduces a text that is not the user's own."""
+    if not {"you", "your", "u", "ur", "i", "my", "same", "again"}.isdisjoint(words):
+        return False
+    return not (_TEXTS - _POINTING).isdisjoint(words) or not _TRANSFORMS.isdisjoint(words[:4])
 
 
 def _without_quotations(line: str) -> str:
@@ -254,7 +263,8 @@ def _sentences(line: str) -> list[str]:
     out: list[str] = []
     start = 0
     for index, char in enumerate(line):
-        ends = char in ".!?。！？" and (index + 1 == len(line) or not (line[index + 1].isalnum() or line[index + 1] in "._-/"))
+        following = line[index + 1 : index + 2]
+        ends = char in ".!?。！？" and not (following.isalnum() or following in {".", "_", "-", "/"})
         if ends or char in ";；":
             out.append(line[start : index + 1])
             start = index + 1
