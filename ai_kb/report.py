@@ -127,9 +127,10 @@ def _what(node: Node) -> str:
     return report_time.LEFT_OUT if node.left_out else report_time.RECALLED
 
 
-def _listed(items: Iterable[str], most: int = data.ENTRIES) -> Listed:
+def _listed(items: Iterable[str]) -> Listed:
     every = list(items)
-    return Listed(tuple(item[: data.TEXT] for item in every[:most]), max(0, len(every) - most))
+    shown = tuple(item[: data.TEXT] for item in every[: data.ENTRIES])
+    return Listed(shown, len(every) - len(shown))
 
 
 class _View:

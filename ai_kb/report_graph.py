@@ -130,8 +130,8 @@ def svg(drawing: Drawing, streams: Mapping[str, StreamInfo], links: Mapping[tupl
         width=f"{drawing.width / 16:g}rem",
         height=f"{drawing.height / 16:g}rem",
         role="group",
-        aria_labelledby="graph-title",
-        aria_describedby="graph-about",
+        aria_labelledby="chart-title",
+        aria_describedby="chart-about",
         id="chart",
     )
 

@@ -102,13 +102,13 @@ def _graph(
 ) -> Markup:
     lanes = [_lane(streams.get(key), key) for key in drawing.lanes]
     names = el("ol", lanes, class_="lanes", aria_label="Lanes of the graph, from the top")
-    title = el("p", "Graph: memories over time", class_="vh", id="graph-title")
+    title = el("p", "Graph: memories over time", class_="vh", id="chart-title")
     about = el(
         "p",
         f"{len(report.nodes)} memories in {parts.plural(len(drawing.lanes), 'lane')}. "
         "The same as a table follows.",
         class_="vh",
-        id="graph-about",
+        id="chart-about",
     )
     chart = report_graph.svg(drawing, streams, links.fragments())
     return el(
