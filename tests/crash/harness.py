@@ -16,6 +16,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import stat
 import sys
 import traceback
 from collections.abc import Callable, Iterable
@@ -53,7 +54,7 @@ class _Fault:
             flags = args[1] if len(args) > 1 else keywords.get("flags", 0)
             if name == "open" and not (isinstance(flags, int) and flags & os.O_CREAT):
                 return real(*args, **keywords)
-            if name == "write" and isinstance(args[0], int) and args[0] <= 2:
+            if name == "write" and isinstance(args[0], int) and not _is_file(args[0]):
                 return real(*args, **keywords)
             self.count += 1
             self.log.append(name)
@@ -77,6 +78,11 @@ class _Fault:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         return call
+
+
+def _is_file(fd: int) -> bool:
+    """Whether a write to ``fd`` changes a file; one to a terminal or a pipe does not."""
+    return fd > 2 and stat.S_ISREG(os.fstat(fd).st_mode)
 
 
 def run(action: Callable[[], object], at: int = 0, mode: str = BEFORE) -> tuple[int, list[str]]:
