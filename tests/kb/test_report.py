@@ -135,6 +135,14 @@ class TestGathering:
         retry = by_id(made)[ids["retry"]]
         assert (retry.injected, retry.last_injected) == (2, "2026-11-30T09:00:00Z")
 
+    def test_what_a_hook_injects_into_a_prompt_is_told_with_its_time(self, world: ReportWorld) -> None:
+        memory_id = world.remember()
+        assert memory_id in world.prompt()
+        (session,) = world.report().sessions
+        assert session.injections == (
+            report_data.Injection(memory_id, "Retry only idempotent requests", "2026-11-30T12:00:00Z", True),
+        )
+
     def test_what_a_session_has_forgotten_was_injected_all_the_same(self, world: ReportWorld) -> None:
         world.seen("s", ["sha256:" + "a" * 64], NOW - timedelta(hours=2))
         with seen.Seen(world.state.spec_dir, "s") as state:
