@@ -31,13 +31,14 @@ class Commands:
     """Command lines for one session of one workspace, quoted for a shell.
 
     Each carries ``--workspace`` and ``--session-id``. An id that no argument can hold (a NUL, a lone
-    surrogate, a final line break, hundreds of characters) is given by its key: ``--session-key``.
+    surrogate, a final line break, hundreds of characters, ``--``) is given by its key: ``--session-key``.
     """
 
     __slots__ = ("_where",)
 
     def __init__(self, workspace: str, session_id: str, session_key: str | None = None) -> None:
-        self._where = shell.option("workspace", workspace)
+        # A shell's $(…) loses final line breaks; of a directory "/." keeps them.
+        self._where = shell.option("workspace", f"{workspace}/." if workspace.endswith("\n") else workspace)
         if session_id and _argument_holds(session_id):
             self._where += " " + shell.option("session-id", session_id)
         elif session_id or session_key:
@@ -54,7 +55,7 @@ class Commands:
 
 
 def _argument_holds(text: str) -> bool:
-    short = len(text) <= _SESSION_ID_LIMIT and not text.endswith("\n")
+    short = len(text) <= _SESSION_ID_LIMIT and not text.endswith("\n") and text != "--"
     return short and "\0" not in text and inert.clean_surrogates(text) == text
 
 

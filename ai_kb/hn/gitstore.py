@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 
-from agent_base import files, gitproc
+from agent_base import files, gitdir, gitproc
 from agent_base.gitproc import GitError
 from ai_kb.hn import unsettled
 from ai_kb.hn.display import quoted, shown
@@ -99,14 +99,7 @@ class Repository:
         """
         status, out, err = gitproc.run(
             ("-C", path),
-            (
-                "rev-parse",
-                "--absolute-git-dir",
-                "--path-format=absolute",
-                "--git-common-dir",
-                "--show-object-format",
-                "--show-cdup",
-            ),
+            ("rev-parse", "--show-object-format", "--show-cdup", "--absolute-git-dir"),
             env=env,
             hook=hook,
             deadline=deadline,
@@ -116,16 +109,17 @@ class Repository:
                 f"not inside a Git repository: {git_reason(err, status)}",
                 "run this inside a repository, or `git init` one",
             )
-        lines = os.fsdecode(out).split("\n")
-        if len(lines) < 4:
-            raise HnError("git did not say where the repository is; nothing was changed")
-        git_dir, common_dir, object_format = lines[:3]
+        # The path comes last: it may hold line breaks. Of a bare repository there is no line with the way up.
+        object_format, _, rest = os.fsdecode(out).removesuffix("\n").partition("\n")
         work_tree = None
-        if len(lines) > 4:  # the last line ends with a line break too; a bare repository has no fourth
-            work_tree = os.path.normpath(os.path.join(os.path.realpath(path), lines[3]))
+        if not rest.startswith("/"):
+            up, _, rest = rest.partition("\n")
+            work_tree = os.path.normpath(os.path.join(os.path.realpath(path), up))
+        if not rest.startswith("/"):
+            raise HnError("git did not say where the repository is; nothing was changed")
         return cls(
-            git_dir=git_dir,
-            common_dir=os.path.normpath(common_dir),
+            git_dir=rest,
+            common_dir=gitdir.common_dir(rest),
             work_tree=work_tree,
             object_format=object_format,
             env=env,

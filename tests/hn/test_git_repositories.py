@@ -49,6 +49,22 @@ def work(repository: Path) -> Path:
     return repository
 
 
+def test_a_repository_may_lie_in_a_directory_with_line_breaks(tmp_path: Path) -> None:
+    for name in ("a\nb", "end\n", "\n/start", "/dev\n/null"):
+        where = tmp_path / name.strip("/")
+        where.mkdir(parents=True)
+        git(where, "init", "-q")
+        repo = Repository.open(str(where), os.environ)
+        assert (repo.git_dir, repo.work_tree) == (f"{where}/.git", str(where))
+        assert repo.common_dir == repo.git_dir
+        with repo.objects() as reader:
+            assert reader.info(["HEAD"]) == [None]
+    bare = tmp_path / "bare\n.git"
+    git(tmp_path, "init", "-q", "--bare", str(bare))
+    repo = Repository.open(str(bare), os.environ)
+    assert (repo.git_dir, repo.common_dir, repo.work_tree) == (str(bare), str(bare), None)
+
+
 def test_a_repository_is_found_from_any_directory_inside_it(work: Path) -> None:
     (work / "a b" / "ü").mkdir(parents=True)
     for start in (work, work / "a b" / "ü", work / ".git", work / ".git" / "refs"):

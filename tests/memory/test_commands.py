@@ -303,7 +303,8 @@ class TestSpec:
         write_spec(tmp_path, "fix", "one\n")
         state_of(tmp_path).bind(SESSION, "fix")
         run = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
-        note = f"timeout 20 '{sys.executable}' -c \"{run}\" note fact seen --session-id {SESSION} --workspace '{tmp_path}'"
+        where = f"--session-id {SESSION} --workspace '{tmp_path}'"
+        note = f"timeout 20 '{sys.executable}' -c \"{run}\" note fact seen {where}"
         env = self.editor(tmp_path, f'{note} >/dev/null || exit 5; echo two >> "$2"')
         ok(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
         assert state_of(tmp_path).read_spec("fix") == "one\ntwo\n"

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from agent_memory.cleanroom import INJECTION_LIMIT, utf16_units
 from agent_memory.layout import Commands
 from agent_memory.views import age, view_topic
 from agent_memory.workspace import session_key
+from tests.conftest import REPOSITORY
 from tests.memory.support import NOW, SESSION, age_files, ok, record, state_of, write_spec
 
 Git = Callable[..., str]
@@ -457,9 +459,19 @@ class TestCommands:
         assert not set("<>").intersection(line)
 
     def test_give_the_key_of_an_id_that_no_argument_can_hold(self, tmp_path: Path) -> None:
-        for session in ("a\0b", "a\ud800", "x" * 600, "a\n"):
+        for session in ("a\0b", "a\ud800", "x" * 600, "a\n", "--"):
             words = shlex.split(Commands(str(tmp_path), session).memory("status"))
             assert words[-2:] == ["--session-key", session_key(session)]
+
+    def test_lead_to_a_workspace_whose_name_ends_with_line_breaks(self, tmp_path: Path) -> None:
+        workspace = tmp_path / "strange\n\n"
+        workspace.mkdir()
+        line = Commands(str(workspace), "--").memory("status", "--json")
+        run = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
+        script = line.replace(",agent-memory", f"{shlex.quote(sys.executable)} -c {shlex.quote(run)}", 1)
+        done = subprocess.run(["sh", "-c", script], capture_output=True, check=True)
+        status = json.loads(done.stdout)
+        assert (status["workspace"], status["session_key"]) == (str(workspace), session_key("--"))
 
     def test_for_no_session_carry_the_workspace_only(self, tmp_path: Path) -> None:
         assert Commands("/w", "").memory("list") == ",agent-memory list --workspace /w"
