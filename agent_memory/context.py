@@ -34,6 +34,9 @@ DEFAULT_PREFIX = (
     "While you work, note what a later session would want to know: decisions, pitfalls, open questions."
 )
 
+# Characters of a branch's name that are shown: a repository's HEAD may hold anything.
+_BRANCH_LIMIT = 120
+
 
 def topic_text(view: TopicView, commands: Commands, learnings: Sequence[str] = ()) -> str:
     """The sections of a topic, below the size bound on their own."""
@@ -154,19 +157,24 @@ def _add_learnings(draft: Draft, result: StartContext, learnings: Learnings | No
 def topic_for_reading(state: State, session_id: str) -> tuple[str, str]:
     """Topic that a session start shows, and where it came from. A sub-agent reads its own; a session
     that has no id is nobody's, and follows the pointer where there is one."""
-    pointed = None if session_id else state.pointer()
-    if pointed is not None:
-        return pointed, topics.POINTED
-    return state.topic_of_session(places.session_key(session_id))
+    if session_id:
+        return state.topic_of_session(places.session_key(session_id))
+    topic, source = state.topic_of_nobody()
+    index = source == topics.CURRENT and state.on_shared_branch()
+    return topic, topics.SESSION if index else source
 
 
 def _heading(state: State, topic: str, source: str, *, new: bool) -> list[str]:
     branch = state.branch()
+    if branch is not None and len(branch) > _BRANCH_LIMIT:
+        branch = branch[:_BRANCH_LIMIT] + "…"
     on = f" on branch {inert.json_line(branch)}" if branch is not None else ""
     said = {
         topics.BINDING: f"{topic} (this session is bound to it)",
         topics.POINTED: f"{topic} (the workspace points at it)",
-        topics.SESSION: f"none yet{on}; until it is bound, this session's events go to {topic}",
+        topics.SESSION: f"none yet{on}; until it is bound, this session's events go to {topic}"
+        if topic != places.CURRENT
+        else f"none{on}; the client names no session, so its events go to {topic}",
         topics.CURRENT: f"{topic} (shared by the unbound sessions of this workspace{on})",
     }[source]
     title = "## Session memory: what is new" if new else "## Session memory"

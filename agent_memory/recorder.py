@@ -113,7 +113,7 @@ class Recorder:
 
 
 def _topic(state: State, key: str) -> str:
-    return (state.topic_of_command() if key == queue.NO_SESSION else state.topic_of_session(key))[0]
+    return (state.topic_of_nobody() if key == queue.NO_SESSION else state.topic_of_session(key))[0]
 
 
 def _understood(item: spool.Spooled) -> Event:

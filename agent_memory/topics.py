@@ -208,17 +208,21 @@ class State:
             return places.session_topic(session_key), SESSION
         return places.CURRENT, CURRENT
 
+    def topic_of_nobody(self) -> tuple[str, str]:
+        """Topic of a hook whose payload names no session: the pointer; else ``current``, never a bucket
+        that is another session's."""
+        pointed = self.pointer()
+        return (places.CURRENT, CURRENT) if pointed is None else (pointed, POINTED)
+
     def topic_of_command(self) -> tuple[str, str]:
         """Topic of a command that names neither topic nor session: the pointer; else on a shared
         branch the latest fallback bucket; else ``current``."""
-        pointed = self.pointer()
-        if pointed is not None:
-            return pointed, POINTED
-        if self.on_shared_branch():
+        topic, source = self.topic_of_nobody()
+        if source == CURRENT and self.on_shared_branch():
             latest = next((b for b in self.buckets() if b.topic.startswith(places.SESSION_PREFIX)), None)
             if latest is not None:
                 return latest.topic, SESSION
-        return places.CURRENT, CURRENT
+        return topic, source
 
     # ---------------------------------------------------------------- buckets
 

@@ -67,7 +67,7 @@ def _key(call: Call) -> str:
 
 def _topic(call: Call) -> str:
     key = _key(call)
-    return (call.state.topic_of_session(key) if key else call.state.topic_of_command())[0]
+    return (call.state.topic_of_session(key) if key else call.state.topic_of_nobody())[0]
 
 
 def _is_off(call: Call) -> bool:

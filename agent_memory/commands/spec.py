@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     if args.show and args.summary is not None:
         raise UsageError("--show and --summary exclude each other; nothing was changed")
-    target = _shared.find(args, console)
+    target = _shared.find(args, console, routed=True)
     state = target.state
     changed = args.append is not None or args.summary is not None or args.edit
     if changed:

@@ -412,6 +412,22 @@ class TestWithoutASessionId:
         assert "Topic: fix (the workspace points at it)" in text
         assert "    the plan" in text
 
+    def test_nobodys_events_go_to_the_bucket_of_all(self, repository: Path) -> None:
+        text = start(repository, "")
+        assert (
+            'Topic: none on branch "main"; the client names no session, so its events go to current' in text
+        )
+        assert "session-" not in text
+
+
+class TestBranch:
+    def test_of_any_length_is_shown_in_few_characters(self, repository: Path) -> None:
+        (repository / ".git/HEAD").write_text(f"ref: refs/heads/{'</x>' * 1_000}\n")
+        text = start(repository)
+        assert "the unbound sessions of this workspace on branch" in text
+        assert "</x>" not in text
+        assert len(text.split("\n")[2]) < 1_000
+
 
 class TestNothingIsInjected:
     def test_when_it_is_switched_off(self, repository: Path) -> None:

@@ -122,6 +122,23 @@ def test_an_event_without_a_session_is_recorded_all_the_same() -> None:
     assert entry["output"] == "no json at all, password: [redacted:password]"
 
 
+def test_an_event_without_a_session_never_goes_to_another_sessions_bucket(repository: Path) -> None:
+    state = recording.state(repository)
+    recording.put(recording.payload("S1", "mine", repository), repository)
+    recording.put(
+        b'{"tool_name": "Bash", "tool_input": {"command": "nobody"}, "tool_response": ""}', repository
+    )
+    recording.record()
+    assert recording.commands(state.spec_dir, "session-S1") == ["mine"]
+    assert recording.commands(state.spec_dir, "current") == ["nobody"]
+    state.set_pointer("fix")
+    recording.put(
+        b'{"tool_name": "Bash", "tool_input": {"command": "again"}, "tool_response": ""}', repository
+    )
+    recording.record()
+    assert recording.commands(state.spec_dir, "fix") == ["again"]
+
+
 def test_a_time_is_the_arrival_and_not_the_recording() -> None:
     put("ls")
     (name,) = os.listdir(spool.location(recording.root()))

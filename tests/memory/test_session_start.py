@@ -423,6 +423,13 @@ class TestSubAgents:
         noted = ok(repository, "note", "fact", "x", "--session-id", "child", "--json", env=env).json
         assert (noted["session_key"], noted["topic"]) == ("parent", "fix")
 
+    def test_write_to_the_spec_of_their_parents_topic(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", "parent")
+        env = {"COPILOT_AGENT_SESSION_ID": "parent"}
+        ok(repository, "spec", "--append", "found by the child", "--session-id", "child", env=env)
+        assert "found by the child" in (state_of(repository).read_spec("fix") or "")
+        assert not [name for name in state_of(repository).names() if "child" in name]
+
     def test_do_not_bind_their_parent(self, repository: Path) -> None:
         env = {"COPILOT_AGENT_SESSION_ID": "parent"}
         ok(repository, "select", "fix", "--create", "--session-id", "child", env=env)
