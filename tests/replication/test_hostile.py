@@ -111,6 +111,7 @@ def test_a_restored_git_directory_does_not_lower_the_floor(world: World, cached:
         assert refused["detail"] == "rewound"
         assert str(made.head) in refused["diagnostic"]
         assert str(early) in refused["diagnostic"]
+        assert "accepted-heads.json" in refused["diagnostic"]
         rewritten = maker(world.remote)
         rewritten.add(timestamp="2026-08-30T12:34:57Z")
         rewritten.bulk(8)

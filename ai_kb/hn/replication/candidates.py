@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from ai_kb.hn.errors import HnError, InvalidStream
 from ai_kb.hn.events import EVENT_PROTOCOL
 from ai_kb.hn.eventstore import EventEntry, read_chain
-from ai_kb.hn.gitstore import ObjectReader, Repository
+from ai_kb.hn.gitstore import ObjectReader, Repository, shown
 from ai_kb.hn.replication import budgets as measuring
 from ai_kb.hn.replication.floors import Floors
 from ai_kb.hn.replication.outcomes import (
@@ -223,7 +223,8 @@ class Judge:
         rewound = events < floor.events
         if not rewound and (floor.head == candidate.accepted or self._runs_through(candidate, floor.head)):
             return True
-        _refuse(candidate, floor.head, "the highest head that was ever accepted,", rewound=rewound)
+        kept = f"the highest head that was ever accepted (kept in {shown(self.floors.path)}),"
+        _refuse(candidate, floor.head, kept, rewound=rewound)
         return False
 
     def _runs_through(self, candidate: Candidate, commit: str) -> bool:
