@@ -30,6 +30,8 @@ EXIT_INTERRUPTED = 130  # 128 + SIGINT
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE, what a program without a handler would have ended with
 _HELP_WIDTH = 100
 _LOG_LIMIT = 1 << 20
+# As the protocol's verbs also take it.
+_JSON = frozenset({"--json", "-json", "--json=true", "-json=true"})
 
 
 class Console:
@@ -198,7 +200,7 @@ def _wants_json(argv: Iterable[str]) -> bool:
     for word in argv:
         if word == "--":
             return False
-        if word == "--json":
+        if word in _JSON:
             return True
     return False
 

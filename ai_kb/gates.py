@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from ai_kb.project import Project
 
 
+def is_from(project: Project, capsule: Capsule, store: str) -> bool:
+    """Whether a record of ``store`` was made for, or in, ``project`` or its workspace."""
+    if capsule.projects:
+        return project.is_one_of(capsule.projects)
+    if capsule.workspaces:
+        return project.digest in capsule.workspaces
+    return store == REPO  # what says nothing belongs to the repository that holds it
+
+
 class Gate:
     """What one session may see.
 
@@ -71,20 +80,12 @@ class Gate:
         if capsule.scope == "workspace":
             return self.project.digest in capsule.workspaces
         if capsule.scope == "project":
-            return self._from_here(capsule, store, unsaid=store == REPO)
+            return is_from(self.project, capsule, store)
         if capsule.scope == "":
             return store == REPO or self.is_approved(memory_id)
-        if capsule.by != "agent" or self._from_here(capsule, store, unsaid=store == REPO):
+        if capsule.by != "agent" or is_from(self.project, capsule, store):
             return True
         return self.is_approved(memory_id)
-
-    def _from_here(self, capsule: Capsule, store: str, *, unsaid: bool) -> bool:
-        """Whether the record was made for, or in, this project or workspace."""
-        if capsule.projects:
-            return self.project.is_one_of(capsule.projects)
-        if capsule.workspaces:
-            return self.project.digest in capsule.workspaces
-        return unsaid
 
     def allowed(self, index: Index, store: str) -> int:
         """Records of ``store`` that pass the index's gate and may pass this one: a bit set."""

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from ai_kb import capsule, corpus
 from ai_kb.corpus import Reading
 from ai_kb.errors import AlreadyKnown, InvalidCapsule, KbError, NoStore
+from ai_kb.gates import is_from
 from ai_kb.hn.envelope import ABSENT, Anchor, PathAnchor
 from ai_kb.hn.fields import is_evidence, is_path
 from ai_kb.hn.gitobjects import NOT_A_BLOB, ObjectReader
 from ai_kb.likeness import Corpus
+from ai_kb.project import Project
 from ai_kb.stores import HOME, REPO, Choice, Store
 
 
@@ -41,6 +43,19 @@ def superseded(asked: str, choice: Choice, readings: Sequence[Reading]) -> str:
             "`,ai-kb challenge` disputes it",
         )
     return target
+
+
+def refuse_elsewhere(target: str, project: Project, readings: Sequence[Reading]) -> None:
+    """Raise KbError when the capsule ``target`` belongs to another project or workspace than ``project``.
+
+    What replaces it would be shown here and no longer where it belongs.
+    """
+    for held in (held for reading in readings for held in reading.held if held.row.id == target):
+        if held.capsule.scope in ("workspace", "project") and not is_from(project, held.capsule, held.store):
+            raise KbError(
+                f"{target} belongs to another {held.capsule.scope}; nothing was changed",
+                "replace it there (--workspace DIR), or say with --scope where the new one belongs",
+            )
 
 
 def evidence_of(

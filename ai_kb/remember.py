@@ -34,12 +34,16 @@ from ai_kb.stores import HOME, REPO, Choice, Store
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What somebody wants to be remembered, as they said it. ``""`` and ``()`` are: not said."""
+    """What somebody wants to be remembered, as they said it. ``""`` and ``()`` are: not said.
+
+    ``scope_said`` is False where the scope was taken over from what is superseded.
+    """
 
     title: str
     body: str
     kind: str = ""
     scope: str = ""
+    scope_said: bool = True
     confidence: str = ""
     sources: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
@@ -104,6 +108,8 @@ def remember(
         warnings.append(f"--scope was left at {scope}")
     # (4)
     target = relations.superseded(draft.supersedes, choice, readings)
+    if target and not (draft.scope and draft.scope_said):
+        relations.refuse_elsewhere(target, project, readings)
     evidence, extra_refs = relations.evidence_of(draft.evidence, choice, readings)
     # (5)
     if not draft.allow_duplicate:
@@ -178,6 +184,7 @@ def refuse_secrets(draft: Draft) -> None:
 
     texts = [("title", draft.title), ("body", draft.body), ("--verified-by", draft.verified_by)]
     texts += [("--source", s) for s in draft.sources] + [("--ref", r) for r in draft.refs]
+    texts += [("--evidence", e) for e in draft.evidence]  # what a home store lacks becomes a reference
     texts += [("--tag", t) for t in draft.tags] + [("--domain", d) for d in draft.domains]
     for name, text in texts:
         for found in redact.findings(text):

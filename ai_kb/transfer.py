@@ -101,7 +101,10 @@ def read_lines(lines: Iterable[bytes]) -> list[Line]:
 def _read_line(data: bytes) -> Line:
     if len(data) > _LINE_LIMIT:
         raise KbError(f"it is longer than {_LINE_LIMIT} bytes")
-    value = json.loads(data)
+    try:
+        value = json.loads(data)
+    except RecursionError as error:
+        raise KbError("it is nested too deeply") from error
     if not isinstance(value, dict) or set(value) != _FIELDS or value["version"] != VERSION:
         raise KbError("it is no line of an export of this version")
     payload, signature = value["payload"], value["signature"]

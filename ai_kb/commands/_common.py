@@ -51,6 +51,17 @@ def place(args: argparse.Namespace, console: Console) -> Place:
     return Place(workspace, State.of(console.env, workspace, hook=False), session_id, key)
 
 
+def topic_of(place: Place, wanted: str) -> str:
+    """The topic ``wanted``, else the session's, else that of commands. UsageError for what is no name."""
+    place.state.exists()
+    if wanted:
+        if not places.is_bucket_name(wanted):
+            raise UsageError(f"{wanted[:80]!r} is no topic name", ",agent-memory list shows the topics")
+        return wanted
+    key = place.session_key
+    return (place.state.topic_of_session(key) if key else place.state.topic_of_command())[0]
+
+
 def say(console: Console, text: str) -> None:
     """One line for a person, whatever ``text`` holds."""
     console.out(shown(text))

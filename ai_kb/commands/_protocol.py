@@ -11,20 +11,25 @@ import argparse
 import importlib
 import io
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_base.cli import Console, Parser
 from agent_base.errors import SuiteError, UsageError
-from ai_kb import corpus, stores
+from agent_base.inert import clean_surrogates
+from ai_kb import consent, corpus, stores
+from ai_kb.capsule import BY_AGENT
 from ai_kb.cli import PROG
 from ai_kb.commands import _common
 from ai_kb.errors import KbError, NotFound
 from ai_kb.hn.commands._where import InRepository
+from ai_kb.hn.commands.record import read_input
 from ai_kb.hn.envelope_types import VerifiedMemory
-from ai_kb.hn.flags import FlagParser, Verbs
+from ai_kb.hn.errors import HnUsageError, InvalidRequest
+from ai_kb.hn.flags import FlagParser, Verbs, is_on
 from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.streams import collect
+from ai_kb.hn.strictjson import Reader, fold
 from ai_kb.stores import HOME, Store
 
 _OWN = ("store", "workspace", "session-id", "session-key")
@@ -48,7 +53,7 @@ class Words:
     def as_json(self) -> bool:
         """Whether JSON is asked for (before any ``--``)."""
         before = self.rest[: self.rest.index("--")] if "--" in self.rest else self.rest
-        return "--json" in before or "-json" in before
+        return "--json" in before
 
 
 def add_words(subparsers: Any, verb: str, summary: str) -> Parser:
@@ -67,10 +72,14 @@ def parser_of(verb: str) -> FlagParser:
     assert parser is not None
     own = "where:\n  --store home|repo, --workspace DIR, --session-id ID"
     for name in ("description", "epilog", "usage_line"):
-        text = getattr(parser, name) or ""
-        setattr(parser, name, text.replace("hn memory ", f"{PROG} ").replace("hn sync", f"{PROG} sync"))
+        setattr(parser, name, _as_ours(getattr(parser, name) or ""))
     parser.epilog = f"{own}\n\n{parser.epilog}"
     return parser
+
+
+def _as_ours(text: str) -> str:
+    """What the protocol's command says about itself, said of ``,ai-kb``."""
+    return text.replace("hn memory ", f"{PROG} ").replace("hn sync", f"{PROG} sync")
 
 
 def _module(verb: str) -> Any:
@@ -107,6 +116,8 @@ def split(verb: str, words: Sequence[str], console: Console) -> Words:
                 continue
         if name in _OWN:
             own[name] = value
+        elif name == "json" and name in flags and is_on(value, equals) is not None:
+            rest += ["--json"] if is_on(value, equals) else []
         else:
             rest.append(word)
     store = own.get("store", "")
@@ -133,12 +144,16 @@ def _has_commit(store: Store) -> bool:
 
 def run_in(store: Store, verb: str, rest: Sequence[str], console: Console) -> tuple[int, str]:
     """Run the protocol's ``verb`` in ``store``: exit code, and what it printed."""
+    return _handle(store, verb, parser_of(verb).parse_args(list(rest)), console)
+
+
+def _handle(store: Store, verb: str, args: argparse.Namespace, console: Console) -> tuple[int, str]:
     printed = io.StringIO()
-    inner = InRepository(console, store.repo, printed)
-    parser = parser_of(verb)
-    args = parser.parse_args(list(rest))
     handler = getattr(args, "run", _module(verb).run)
-    status: int = handler(args, inner)
+    try:
+        status: int = handler(args, InRepository(console, store.repo, printed))
+    except HnUsageError as error:
+        raise HnUsageError(_as_ours(error.message), _as_ours(error.hint)) from error
     return status, printed.getvalue()
 
 
@@ -287,15 +302,63 @@ def _first_positional(verb: str, words: Sequence[str]) -> int | None:
     return None
 
 
-def with_defaults(store: Store, rest: Sequence[str], stated: Collection[str] = ()) -> list[str]:
-    """``rest`` with anchor and applicability where it leaves them out: the home store's root, or HEAD.
+# ---------------------------------------------------------------- signing a record
 
-    ``stated``: ``anchor`` and ``applicability`` where a machine request says them itself.
+
+def sign(
+    store: Store, verb: str, rest: Sequence[str], console: Console, request: bytes | None = None
+) -> tuple[int, str]:
+    """Run a protocol's verb that signs a record: exit code, and what it printed.
+
+    Anchor and applicability that are left out are the home store's root, or HEAD, and ``descendants``.
+    What no person signs carries the mark of an agent, whichever way it is said.
+
+    Args:
+        request: the machine request, where it was read already.
     """
-    names = {word.lstrip("-").split("=")[0] for word in rest if word.startswith("-")}
-    added: list[str] = []
-    if "at" not in names and "anchor" not in stated:
-        added += ["--at", stores.HOME_ROOT if store.name == HOME else "HEAD"]
-    if "applies" not in names and "applicability" not in stated:
-        added += ["--applies", "descendants"]
-    return [*added, *rest]
+    args = parser_of(verb).parse_args(list(rest))
+    by_agent = not consent.is_person(console)
+    stated: set[str] = set()
+    if args.input:
+        data = read_input(args.input, console) if request is None else request
+        value = load_request(data)
+        if isinstance(value, dict):
+            stated = {fold(name) for name, entry in value.items() if entry is not None}
+        if by_agent:
+            data = _marked(value)
+        args.input = "-"
+        console = _reading(console, data)
+    elif by_agent:
+        args.topic = [*args.topic, BY_AGENT]
+    if not args.input or verb == "handoff":
+        if not args.at and "anchor" not in stated:
+            args.at = stores.HOME_ROOT if store.name == HOME else "HEAD"
+        if not args.applies and "applicability" not in stated:
+            args.applies = "descendants"
+    return _handle(store, verb, args, console)
+
+
+def load_request(data: bytes) -> object:
+    """The JSON value of a machine request. Raises InvalidRequest."""
+    return Reader("record input", InvalidRequest).load(data)
+
+
+def _marked(value: object) -> bytes:
+    """A machine request with the mark of an agent among its topics."""
+    if isinstance(value, dict):
+        for name, topics in value.items():  # the case of keys does not count
+            if fold(name) == "topics" and isinstance(topics, list):
+                value[name] = [*topics, BY_AGENT]
+    return clean_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
+
+
+def _reading(console: Console, data: bytes) -> Console:
+    """``console`` with ``data`` on its standard input."""
+    return Console(
+        env=console.env,
+        stdin=io.TextIOWrapper(io.BytesIO(data), encoding="utf-8"),
+        stdout=console.stdout,
+        stderr=console.stderr,
+        now=console.now,
+        cwd=console.cwd,
+    )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from agent_base.cli import Console, Parser
-from agent_base.errors import SuiteError
 from agent_memory import cleanroom, redact, worklog
 from ai_kb import consent, editor, handoff, stores
 from ai_kb.capsule import topics_of
 from ai_kb.commands import _common, _protocol
 from ai_kb.errors import EmptyText, HoldsSecret
+from ai_kb.hn.commands.record import read_input
 from ai_kb.remember import project_of
 from ai_kb.stores import STORES, Store
 
@@ -29,7 +29,6 @@ examples:
   ,ai-kb handoff --topic fix-retries --draft > handoff.json
   ,ai-kb handoff --input handoff.json
 """
-_LIMIT = 1 << 20
 _PROTOCOL_ONLY = frozenset(
     {"content", "completed", "assumption", "blocker", "next-action", "path", "evidence"}
 )
@@ -66,14 +65,13 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if {word.lstrip("-").split("=")[0] for word in args.words if word.startswith("-")} & _PROTOCOL_ONLY:
         words = _protocol.split("handoff", args.words, console)
         store = _chosen(words.place, words.store, console)[0]
-        rest = _protocol.with_defaults(store, words.rest)
-        status, out = _protocol.run_in(store, "handoff", rest, console)
+        status, out = _protocol.sign(store, "handoff", words.rest, console)
         console.stdout.write(out)
         return status
     options = _parser().parse_args(args.words)
     place = _common.place(options, console)
     if options.input is not None:
-        request = _read(options.input, console)
+        request = read_input(options.input, console)
     else:
         drafted = _draft(options, place)
         if options.draft or not consent.is_person(console):
@@ -82,7 +80,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         edited = handoff.from_text(editor.edit(handoff.to_text(drafted), console, name="handoff.txt"))
         if not edited.content:
             raise EmptyText("the handoff is empty; nothing was signed")
-        request = json.dumps(edited.request(_topics(place, console)))
+        request = json.dumps(edited.request(_topics(place, console))).encode()
     if not options.allow_secret:
         _refuse_secrets(request)
     return _sign(request, options, place, console)
@@ -90,13 +88,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _draft(options: argparse.Namespace, place: _common.Place) -> handoff.Handoff:
     state = place.state
-    state.exists()
-    if options.topic:
-        topic = options.topic
-    elif place.session_key:
-        topic = state.topic_of_session(place.session_key)[0]
-    else:
-        topic = state.topic_of_command()[0]
+    topic = _common.topic_of(place, options.topic)
     entries = worklog.read(state.worklog_path(topic))
     spec = state.read_spec(topic)
     summary = cleanroom.summary(topic, spec) if spec else ""
@@ -117,21 +109,22 @@ def _topics(place: _common.Place, console: Console) -> tuple[str, ...]:
     return tuple(t for t in topics if t != "kind/handoff")
 
 
-def _read(name: str, console: Console) -> str:
-    if name == "-":
-        data = console.stdin_bytes(_LIMIT)
-    else:
-        with open(name if name.startswith("/") else f"{console.cwd}/{name}", "rb") as file:
-            data = file.read(_LIMIT + 1)
-    return data.decode("utf-8", "surrogateescape")
+def _refuse_secrets(request: bytes) -> None:
+    for text in _texts(_protocol.load_request(request)):
+        for found in redact.findings(text):
+            raise HoldsSecret(
+                f"the handoff holds what looks like a credential: {found}; nothing was signed",
+                "take it out, or say --allow-secret when it is none",
+            )
 
 
-def _refuse_secrets(request: str) -> None:
-    for found in redact.findings(request):
-        raise HoldsSecret(
-            f"the handoff holds what looks like a credential: {found}; nothing was signed",
-            "take it out, or say --allow-secret when it is none",
-        )
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for entry in value if isinstance(value, list) else value.values():
+            yield from _texts(entry)
 
 
 def _chosen(place: _common.Place, wanted: str, console: Console) -> tuple[Store, str]:
@@ -143,27 +136,10 @@ def _chosen(place: _common.Place, wanted: str, console: Console) -> tuple[Store,
     return stores.init_home(console.env, name, console.now())[0], choice.why
 
 
-def _sign(request: str, options: argparse.Namespace, place: _common.Place, console: Console) -> int:
+def _sign(request: bytes, options: argparse.Namespace, place: _common.Place, console: Console) -> int:
     store, why = _chosen(place, options.store, console)
-    words = ["--input", "-", "--json"]
-    words += ["--at", options.at] if options.at else []
-    words += ["--applies", options.applies] if options.applies else []
-    data = io.BytesIO(request.encode("utf-8", "surrogateescape"))
-    inner = Console(
-        env=console.env,
-        stdin=io.TextIOWrapper(data, encoding="utf-8"),
-        stdout=console.stdout,
-        stderr=console.stderr,
-        now=console.now,
-        cwd=console.cwd,
-    )
-    try:
-        given = json.loads(request)
-    except ValueError as error:
-        raise SuiteError(f"the handoff is no JSON: {error}; nothing was signed") from error
-    stated = {k for k in ("anchor", "applicability") if isinstance(given, dict) and k in given}
-    rest = _protocol.with_defaults(store, words, stated)
-    status, out = _protocol.run_in(store, "handoff", rest, inner)
+    words = ["--input", "-", "--json", "--at", options.at, "--applies", options.applies]
+    status, out = _protocol.sign(store, "handoff", words, console, request)
     answer = json.loads(out)
     if options.json:
         console.json({"store": store.name, "why": why, **answer})

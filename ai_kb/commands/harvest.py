@@ -118,8 +118,6 @@ def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest
 
 def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[str, str]:
     """Topic and path of the worklog that is asked for."""
-    from agent_memory.workspace import is_bucket_name
-
     if args.worklog:
         if args.topic:
             raise UsageError("--worklog and --topic exclude each other")
@@ -127,15 +125,8 @@ def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[
         if not os.path.isfile(path):
             raise KbError(f"there is no worklog {args.worklog!r}")
         return os.path.basename(path).removesuffix(worklog.SUFFIX), path
-    state = place.state
-    state.exists()
-    if args.topic:
-        if not is_bucket_name(args.topic):
-            raise UsageError(f"{args.topic[:80]!r} is no topic name", ",agent-memory list shows the topics")
-        return args.topic, state.worklog_path(args.topic)
-    key = place.session_key
-    topic, _ = state.topic_of_session(key) if key else state.topic_of_command()
-    return topic, state.worklog_path(topic)
+    topic = _common.topic_of(place, args.topic)
+    return topic, place.state.worklog_path(topic)
 
 
 def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]]:

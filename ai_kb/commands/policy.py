@@ -83,15 +83,7 @@ def _show(args: argparse.Namespace, console: Console) -> int:
         return 0
     for answer in answers:
         _common.say(console, f"== {answer['store']} store")
-        for name in (
-            "digest",
-            "maintainers",
-            "trusted_actors",
-            "trusted_kinds",
-            "own_actor",
-            "accepted",
-            "error",
-        ):
+        for name in _SHOWN:
             value = answer.get(name)
             if value not in (None, "", []):
                 text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     names = {word.lstrip("-").split("=")[0] for word in args.words if word.startswith("-")}
     if names & _PROTOCOL_ONLY:
         store, _, rest = _protocol.about("supersede", args.words, console)
-        status, out = _protocol.run_in(store, "supersede", _protocol.with_defaults(store, rest), console)
+        status, out = _protocol.sign(store, "supersede", rest, console)
         console.stdout.write(out)
         return status
     options = _parser().parse_args(args.words)
@@ -63,6 +63,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         draft,
         kind=draft.kind or _common.capsule_kind(old.kind),
         scope=draft.scope or old.scope,
+        scope_said=bool(draft.scope),
         confidence=draft.confidence or next(iter(old.trailer("Confidence")), ""),
         sources=draft.sources or tuple(old.trailer("Source")),
         domains=domains,

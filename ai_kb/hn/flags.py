@@ -30,6 +30,13 @@ ONE_SIDE = "one side"
 FIRST = "first"
 
 
+def is_on(value: str, equals: str = "=") -> bool | None:
+    """What ``--switch``, or with ``equals`` ``--switch=value``, says; None for a value that says nothing."""
+    if not equals or value in _TRUE:
+        return True
+    return False if value in _FALSE else None
+
+
 class FlagParser(Parser):
     """An argparse parser that reads its arguments itself, as described above.
 
@@ -125,9 +132,10 @@ class FlagParser(Parser):
                 raise self.wrong_usage()
             given.add(action.dest)
             if action.nargs == 0:
-                if equals and value not in _TRUE | _FALSE:
+                on = is_on(value, equals)
+                if on is None:
                     self._refuse(f"invalid boolean value {quoted(value)} for -{name}: parse error")
-                setattr(namespace, action.dest, not equals or value in _TRUE)
+                setattr(namespace, action.dest, on)
                 continue
             if not equals:
                 if position >= len(words):
