@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -569,17 +570,27 @@ class TestCommandLine:
     def test_is_installed_under_both_names(self, tmp_path: Path, name: str) -> None:
         path = Path(sys.executable).parent / name
         if not path.exists():
-            path = REPOSITORY / "scripts/commands" / name
-            if not path.exists():
-                pytest.skip("not installed here")
-            command = [sys.executable, str(path)]
-        else:
-            command = [str(path)]
+            pytest.skip("not installed here")
         env = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
         done = subprocess.run(
-            [*command, "status", "--json"], capture_output=True, check=True, cwd=tmp_path, env=env
+            [str(path), "status", "--json"], capture_output=True, check=True, cwd=tmp_path, env=env
         )
         assert json.loads(done.stdout)["workspace"] == str(tmp_path)
+
+    @pytest.mark.parametrize("name", ["agent-memory", "ai-kb"])
+    @pytest.mark.parametrize("linked", [False, True])
+    def test_the_comma_leads_to_the_command_beside_it(self, tmp_path: Path, name: str, linked: bool) -> None:
+        folder = tmp_path / "an environment" / "bin"
+        folder.mkdir(parents=True)
+        (folder / name).write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
+        (folder / name).chmod(0o755)
+        path = folder / f",{name}"
+        shutil.copy(REPOSITORY / "scripts/commands" / f",{name}", path)
+        if linked:
+            (tmp_path / "link").symlink_to(path)
+            path = tmp_path / "link"
+        done = subprocess.run([str(path), "a b", ""], capture_output=True, check=True)
+        assert done.stdout == b"<a b><>"
 
     def test_every_json_output_is_json(self, repository: Path) -> None:
         ok(repository, "select", "fix", "--create", "--session-id", SESSION, "--json")
