@@ -140,7 +140,7 @@ def _look(state: State, mirror: Mirror | None, key: str | None, console: Console
     notice = places.root_notice(state.root)
     if notice is not None:
         found.append(Finding("root", "note", notice))
-    found += _overrides(state, console)
+    found += _overrides(state, mirror, console)
     if state.exists():
         found += _unsafe_files(state)
         found += [
@@ -167,19 +167,22 @@ def _look(state: State, mirror: Mirror | None, key: str | None, console: Console
     return found
 
 
-def _overrides(state: State, console: Console) -> list[Finding]:
+def _overrides(state: State, mirror: Mirror | None, console: Console) -> list[Finding]:
     """Variables that hooks ignore although commands follow them."""
-    hook_root = places.spec_root(console.env, state.workspace)
-    if hook_root == state.root:
-        return []
+    env, workspace = console.env, state.workspace
+    roots = [("AGENT_MEMORY_SPEC_ROOT", state.root, places.spec_root(env, workspace))]
+    if mirror is not None:
+        roots.append(("AGENT_MEMORY_MIRROR_ROOT", mirror.root, places.mirror_root(env, workspace) or "none"))
     return [
         Finding(
             "override",
             "problem",
-            f"hooks ignore AGENT_MEMORY_SPEC_ROOT={state.root!r}: it lies inside the workspace or is not "
-            f"yours; they use {hook_root!r}",
+            f"hooks ignore {name}={env[name]!r}: it lies inside the workspace or is not yours; they use "
+            f"{hooks!r}",
             "point it at a directory of your own outside the workspace",
         )
+        for name, root, hooks in roots
+        if env.get(name) and root != hooks
     ]
 
 

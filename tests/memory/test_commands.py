@@ -513,10 +513,11 @@ class TestDoctor:
         assert "can be written by others" in ran.json["findings"][0]["message"]
         assert memory(repository, "status").code == 1
 
-    def test_finds_a_root_that_hooks_ignore(self, repository: Path) -> None:
-        inside = repository / "specs"
-        ran = memory(repository, "doctor", env={"AGENT_MEMORY_SPEC_ROOT": str(inside)})
-        assert "hooks ignore AGENT_MEMORY_SPEC_ROOT" in ran.out
+    @pytest.mark.parametrize("name", ["AGENT_MEMORY_SPEC_ROOT", "AGENT_MEMORY_MIRROR_ROOT"])
+    def test_finds_a_root_that_hooks_ignore(self, repository: Path, name: str) -> None:
+        ran = memory(repository, "doctor", env={name: str(repository / "inside")})
+        assert ran.code == 1
+        assert f"hooks ignore {name}='{repository}/inside'" in ran.out
 
     def test_finds_a_prefix_that_is_too_long(self, repository: Path, tmp_path: Path) -> None:
         (tmp_path / "long.txt").write_text("p" * 3001)
