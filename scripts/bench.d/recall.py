@@ -28,6 +28,7 @@ OPEN = (PYTHON, "-I", "-c", _OPEN)
 LARGEST_TO_SMALLEST = 1.5
 PLUS_ONE = 6.0
 PEAK_MEGABYTES = 100.0
+_QUICK = 20_000
 
 QUESTIONS = {
     "recall": ("recall", "--json"),
@@ -112,8 +113,9 @@ def kept_current(bench: Bench) -> None:
 @case("index")
 def cold(bench: Bench) -> None:
     """The index made from nothing, and the same records only verified."""
-    rounds, bench.rounds = bench.rounds, min(bench.rounds, 3)
+    rounds = bench.rounds
     for size in bench.sizes:
+        bench.rounds = min(rounds, 3 if size <= _QUICK else 1)
         store = Store(bench, size)
         verify = (PYTHON, "-I", "-c", _VERIFY)
         bench.compare(

@@ -515,6 +515,24 @@ def test_a_hook_leaves_much_to_verify_to_a_process_that_outlives_it(
     assert _open_all(history.directory)
 
 
+@pytest.mark.parametrize("where", ["", "tests.hn.test_index_file:ELSEWHERE"])
+def test_the_other_process_completes_the_index_and_ends_quietly_when_it_cannot(
+    where: str, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    monkeypatch.setattr(os, "chdir", lambda _: None)
+    repo = _repo(work)
+    commit = git(work, "rev-parse", "HEAD")
+    arguments = [repo.git_dir, repo.common_dir, str(work), "sha1", commit, where, ""]
+    cache_background.main(arguments)
+    with sqlite3.connect(_path(work)) as conn:
+        assert conn.execute("SELECT count(*) FROM context").fetchone() == (1,)
+        assert conn.execute("SELECT count(*) FROM extension").fetchone() == (1 if where else 0,)
+    conn.close()
+    git(work, "update-ref", "refs/hn/memory/malformed", "HEAD")
+    cache_background.main(arguments)
+
+
 def test_that_nobody_can_be_started_is_no_failure_of_its_own(
     work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -713,6 +731,50 @@ def test_a_shallow_clone_answers_as_a_projection_does_and_again_when_it_deepens(
             assert _everything(index) == sorted(wanted)
         if deeper:
             git(clone, "fetch", "-q", "--unshallow")
+
+
+def _as_projected(work: Path) -> list[str]:
+    repo = _repo(work)
+    with open_index(repo) as index:
+        found = _everything(index)
+        rows = Scratch(repo, index.at_commit).projection.rows.values()
+    assert found == sorted(
+        row.id for row in rows if row.applicability == "applicable" and row.evidence == "resolved"
+    )
+    return found
+
+
+def test_collaboration_events_come_and_go_and_their_evidence_with_them(work: Path) -> None:
+    with_events = _as_projected(work)
+    (name,) = git(work, "for-each-ref", "--format=%(refname)", "refs/hn/actors").splitlines()
+    head = git(work, "rev-parse", name)
+    git(work, "update-ref", "-d", name)
+    without = _as_projected(work)
+    assert set(without) < set(with_events)
+    git(work, "update-ref", name.replace("refs/hn/actors", "refs/hn/remotes/origin/actors"), head)
+    assert _as_projected(work) == with_events
+    git(work, "commit", "-q", "--allow-empty", "-m", "no event")
+    git(work, "update-ref", name.replace("refs/hn/actors", "refs/hn/remotes/origin/actors"), "HEAD")
+    assert set(_as_projected(work)) <= set(without)
+
+
+def test_a_tree_that_is_missing_is_asked_for_until_it_is_there(repository: Path, tmp_path: Path) -> None:
+    (repository / "src").mkdir()
+    (repository / "src" / "app.py").write_text("x = 1\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "code")
+    assert hn(repository, "init", "--name", "Someone").exit == 0
+    flags = ("--kind", "observation", "--at", "HEAD", "--applies", "descendants", "--path", "src/app.py")
+    assert hn(repository, "memory", "record", *flags, "--content", "about the code").exit == 0
+    tree = git(repository, "rev-parse", "HEAD:src")
+    path = repository / ".git/objects" / tree[:2] / tree[2:]
+    path.rename(tmp_path / "tree")
+    for _ in range(2):
+        assert _as_projected(repository) == []
+    (tmp_path / "tree").rename(path)
+    assert len(_as_projected(repository)) == 1
+    with open_index(_repo(repository)) as index:
+        assert index.conn.execute("SELECT count(*) FROM unsettled").fetchone() == (0,)
 
 
 def test_a_sha256_repository_is_indexed(tmp_path: Path, make: Callable[..., Any]) -> None:
