@@ -189,6 +189,8 @@ def merge(state: State, mirror: Mirror | None, source: str, target: str, *, mome
         UnsafeTopicName, NoSuchTopic: nothing was changed.
     """
     _check_merge(source, target)
+    if not state.exists():
+        _need_both(state, source, target)
     intent = Intent(MERGE, source, target, moment)
     with locks.activity(state.spec_dir, exclusive=True, timeout=LOCK_SECONDS):
         earlier = _recover_held(state, mirror)

@@ -544,6 +544,30 @@ class TestCommandLine:
             assert ran.err.startswith(",agent-memory: ")
             assert ran.err.count("\n") == 1
 
+    @pytest.mark.parametrize(
+        "argv",
+        [
+            *(
+                "status",
+                "list",
+                "list --all",
+                "suggest x",
+                "select fix --session-id s",
+                "log",
+                "spec",
+                "merge a b",
+            ),
+            *("merge a b --dry-run", "resume", "resume --all", "use --none", "wipe-current"),
+            *("wipe-current --dry-run", "doctor", "doctor --repair"),
+        ],
+    )
+    def test_every_verb_knows_a_workspace_without_memory(self, repository: Path, argv: str) -> None:
+        ran = memory(repository, *argv.split())
+        refused = argv.split()[0] in ("select", "spec", "merge")
+        assert ran.code == refused, ran
+        if refused:
+            assert ran.err.startswith(",agent-memory: t")  # "there is no topic …", "topic … has no spec yet"
+
     def test_errors_are_json_when_json_was_asked_for(self, tmp_path: Path) -> None:
         ran = memory(tmp_path, "select", "a b", "--json", "--session-id", "x")
         assert ran.code == 2
