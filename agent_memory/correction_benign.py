@@ -24,9 +24,9 @@ FRIENDLY = (
     "just curious", "only curious", "out of curiosity", "out of interest", "love it", "love that", "love them", "i like it",
     "i like that", "keep it", "that is fine", "it is fine", "that is ok", "that is okay", "it is okay", "it is ok",
     "no worries", "no problem", "not a problem", "no complaint", "no complaints", "happy with", "you are right",
-    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "makes sense",
+    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "but fine", "but ok", "but okay", "but that is ok", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "that is what i meant", "that is what i wanted", "that is what i asked", "is exactly what i", "is all i wanted", "is what i wanted", "is what i asked for", "makes sense",
     "thank you for", "thanks for", "good catch", "works now", "all good", "well done", "for telling me", "no need to apologize",
-    "no hard feelings", "even better", "is better", "you did what i", "you did exactly what", "no objection", "good job",
+    "no hard feelings", "even better", "is better", "you did what i", "you did exactly what i asked", "you did exactly what i wanted", "you did exactly what i meant", "no objection", "good job",
     "not wrong , leave", "leave it as it is", "nothing wrong with", "you did not break", "well spotted",
     "forgot nothing", "missed nothing", "great job", "nice work", "good work", "well played", "impressive",
 )  # fmt: skip
@@ -36,10 +36,15 @@ _PRAISE = (
     "well done", "exactly", "cool", "good catch", "good point", "amazing", "good", "wow", "sweet", "super", "haha", "yay",
     "ah ok", "oh nice", "lgtm", "sounds good",
 )  # fmt: skip
+_PLEASED = frozenset(
+    "useful helpful great nice perfect love loved happy impressive clever brilliant amazing awesome relieved "
+    "impressed grateful".split()
+)
+_DISPLEASED = frozenset("not no never nothing if would wrong missing why".split())
 _HOWEVER = frozenset("but however though although except yet still".split())
 _PLANS = (
     "from now on", "going forward", "in future", "in the future", "next time", "from here on", "for the rest of",
-    "in this repo", "as always", "rule :", "for the next", "before you start", "make sure", "please do not",
+    "in this repo", "as always", "rule :", "for the next", "before you start", "make sure",
 )  # fmt: skip
 _ORDERS = frozenset(
     "add adapt adjust apply build bump change check clean close combine compare compile complete configure continue "
@@ -66,6 +71,17 @@ def excuses(sentences: list[list[str]]) -> bool:
         at = text.find(f" {mark} ")
         if at >= 0 and _HOWEVER.isdisjoint(text[at + len(mark) :].split()):
             return True
+    return _ends_pleased(sentences)
+
+
+def _ends_pleased(sentences: list[list[str]]) -> bool:
+    """The last clause that is more than thanks praises: "but all of it is useful. Thanks!"."""
+    for words in reversed(sentences):
+        start = max((at + 1 for at, word in enumerate(words[:-1]) if word == ","), default=0)
+        clause = set(words[start:])
+        if clause <= {"thanks", "thank", "you", "please", "cheers"}:
+            continue
+        return not clause.isdisjoint(_PLEASED) and clause.isdisjoint(_DISPLEASED) and words[-1] != "?"
     return False
 
 
@@ -89,7 +105,11 @@ def speaks_of_plans(words: list[str]) -> bool:
     """Whether the sentence says how later work has to be done."""
     if words[0] == "only" and not {"you", "thee", "i", "we"} & set(words):
         return True
-    if words[0] in _RULES or (words[0] == "do" and words[1:2] == ["not"]):
+    if words[0] in _RULES:
         return True
+    for at, word in enumerate(words[:2]):
+        # "please don't, and put it back" looks back
+        if word == "do" and words[at + 1 : at + 2] == ["not"] and words[at + 2 : at + 3] not in ([], [","]):
+            return True
     text = f" {' '.join(words)} "
     return any(f" {mark} " in text for mark in _PLANS)

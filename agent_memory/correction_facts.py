@@ -7,16 +7,51 @@ sentences. Data only, read by ``corrections``.
 
 from __future__ import annotations
 
-from agent_memory.correction_rules import GUESSED, OMISSION, REPEAT, UNREQUESTED, UNVERIFIED
+from agent_memory.correction_vocabulary import GUESSED, OMISSION, REPEAT, UNREQUESTED, UNVERIFIED
 
-ASKED, LIMIT, LACKS, FAILS, AGAIN, REMEDY = "asked", "limit", "lacks", "fails", "again", "remedy"
-ACTED, OVERDID, WHY, ANGER, CLAIM, DENIED = "acted", "overdid", "why", "anger", "claim", "denied"
-LOOKED, YOURS, GUESSY, CHECK, ACCESS, SURPRISE = "looked", "yours", "guessy", "check", "access", "surprise"
-EARLIER, TOLD, FORBID, WHERE, EXCESS, NTH = "earlier", "told", "forbid", "where", "excess", "nth"
-UNDO, PRODUCT, FALSE, ADVERSE, ONLY_ASKED, DAMAGE, UNAGREED, REQUESTED = "undo", "product", "false", "adverse", "only asked", "damage", "unagreed", "requested"
+ASKED = "asked"
+LIMIT = "limit"
+LACKS = "lacks"
+FAILS = "fails"
+AGAIN = "again"
+REMEDY = "remedy"
+ACTED = "acted"
+OVERDID = "overdid"
+WHY = "why"
+ANGER = "anger"
+CLAIM = "claim"
+DENIED = "denied"
+LOOKED = "looked"
+YOURS = "yours"
+GUESSY = "guessy"
+CHECK = "check"
+ACCESS = "access"
+SURPRISE = "surprise"
+EARLIER = "earlier"
+TOLD = "told"
+FORBID = "forbid"
+WHERE = "where"
+EXCESS = "excess"
+NTH = "nth"
+UNDO = "undo"
+PRODUCT = "product"
+FALSE = "false"
+ADVERSE = "adverse"
+ONLY_ASKED = "only asked"
+DAMAGE = "damage"
+UNAGREED = "unagreed"
+REQUESTED = "requested"
+SAID_SO = "said so"
+TOLD_YOU = "told you"
+ONCE_MORE = "once more"
+NONEXISTENT = "nonexistent"
+WHERE_FROM = "where from"
+MAKE_UP = "make up"
+COUNTED = "counted"
 
 _REQUEST = "request|task|ticket|brief|spec|description|instruction|instructions|list|assignment|job|ask|message|prompt|requirement|requirements|criteria|issue|story|agreement|rule|rules|order"
 
+# fmt: off
 FACTS: tuple[tuple[str, str], ...] = (
     (ASKED, "i|we @@ =asked|requested|listed|specified|ordered|instructed|demanded|described you|ye|thee|for|a|an|the|that|in|both|all|it|them|this|these|every|,"),
     (ASKED, "i|we @@ =told|gave|sent|handed ?you|ye|thee @any"),
@@ -28,6 +63,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     (REQUESTED, f"in|on|from|of|to|per the|our ?original|first ={_REQUEST}"),
     (REQUESTED, f"part of my|the ?original {_REQUEST}|plan|scope"),
     (ASKED, "=part of the deal"),
+    (ASKED, "=requirement number|no|one|two"),
+    (DENIED, ", ~~ =does|do|did|is|are|has|have|was|were $"),
     (ASKED, f"part of my ={_REQUEST}"),
     (ASKED, f"my @ordinal {_REQUEST}|point|question|item"),
     (ASKED, "as|like|that|which|what|than|though|although i|we @@ =@asked"),
@@ -41,7 +78,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (REQUESTED, "i|we @@ =agreed|decided|discussed"),
     (REQUESTED, "=agents.md|claude.md|contributing|contributing.md|readme @@ says|said|requires|forbids|asks"),
     (TOLD, "i|we @@ =told|said|wrote|corrected|explained|mentioned|warned"),
-    (LIMIT, "=only|just|not|never|no|nothing|anyway|instead|although|though|but|however|read-only|one|single|stay|leave|keep|alone|unchanged|small"),
+    (LIMIT, "=only|just|not|never|no|nothing|anyway|instead|although|though|but|however|read-only|except|one|single|stay|leave|keep|alone|unchanged|small"),
     (LACKS, "=missing|absent|nowhere|untouched|incomplete|unfinished|undone|unanswered|lacking|omitted|ignored|skipped|gone"),
     (LACKS, "^ ?and|but|, ?, =no @any ?@any $"),
     (LACKS, "=not ?even|yet|fully|all there|done|included|covered|implemented|in|converted|handled|answered|present|finished|complete|supported|here|translated|updated"),
@@ -80,14 +117,30 @@ FACTS: tuple[tuple[str, str], ...] = (
     (EXCESS, "no =need to"),
     (EXCESS, "whole|entire|suddenly|now =has|full"),
     (REMEDY, "has|have|need|needs|must to =stay"),
-    (WHY, "why ~ did|would|have|are|were =ya"),
+    (WHY, "=why ~ did|would|have|are|were ya"),
     (SURPRISE, "what is|are ~~ =doing|rest|other|others"),
     (SURPRISE, "=why ~ is|are there|suddenly ~ ?suddenly|now|a|an|new"),
+    (SAID_SO, "i @@ =said|asked|wanted|wrote|meant @any"),
+    (TOLD_YOU, "i|we =told|warned|reminded|asked|corrected you"),
+    (ONCE_MORE, "=again|once"),
+    (NONEXISTENT, "does|do|did =not ?even|actually|ever exist*"),
+    (NONEXISTENT, "no =such"),
+    (NONEXISTENT, "=there is|are no"),
+    (WHERE_FROM, "=where did|do|does ya|that|this ~ get|take|find|see|read|come"),
+    (WHERE_FROM, "=where is|does|did|do ~ from"),
+    (ASKED, "what i|we @@ =asked|wanted"),
+    (LACKS, "what i|we =got|get|received"),
+    (SURPRISE, "i =see|found|get|got ~ new|extra|additional|other"),
+    (MAKE_UP, "do not|never|please ~ =make|fabricate|invent ~ up|things|facts|citations|quotes|sources|apis|numbers|flags|options"),
+    (NONEXISTENT, "=something else|different entirely|altogether|completely"),
+    (COUNTED, "^ ?only @num ?out =of ?the ?@num"),
+    (SAID_SO, "we =said|agreed no|not|only"),
     (UNAGREED, "i|we ?had|have not ?even ?yet =discussed|agreed|decided|approved|talked"),
     (CLAIM, "=quoted ?, you|thee @@ @claimed ,|$"),
     (REQUESTED, "=says|states|said ~~ not to"),
     (LACKS, "there =should have been|be"),
     (SURPRISE, "is|are|was @@ =different|changed|gone|new|rewritten ?now"),
+    (SURPRISE, "=now there is|are"),
     (SURPRISE, "there is|are ?now|suddenly ?a|an ?whole =new|extra|additional|another"),
     (ANGER, "=!!"),
     (ANGER, "^ =no|nope|hell|seriously|sigh|ugh|argh|hey|stop|what|hello ,"),
@@ -106,7 +159,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (ANGER, "=never do that|this|it"),
     (ANGER, "=stop|please stop|do ~ it|that|this"),
     (DENIED, "=not|never|none|nothing|no|nowhere|neither|without|wrong|false|untrue|lie|invented|bogus|hallucination|incorrect|missing|untrue"),
-    (DENIED, "=still|only|identical|unchanged|untouched|empty|contradicts|inactive|dead|blank|absent|404|500|refused|exited|open|sure|lol"),
+    (DENIED, "=still|only|identical|unchanged|untouched|empty|contradicts|inactive|dead|blank|absent|404|500|refused|exited|open|sure|lol|unknown|invalid|unsupported"),
     (DENIED, "=shows|says|lists|prints|reads|returns|finds|found|counts|gives ~ @any"),
     (LOOKED, "i|we @@ =ran|checked|tested|tried|looked|called|opened|counted|count|see|got|get|profiled|measured|grepped|searched"),
     (YOURS, "=your"),
@@ -126,6 +179,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     (ACCESS, "=the|a @any ~ is|are up|open|available|in|attached|right|there"),
 )
 
+# fmt: on
+
 # Facts that together are a reproach, and which; the first that holds names the signal.
 TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNVERIFIED, (CLAIM, DENIED)),
@@ -133,6 +188,11 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNVERIFIED, (CLAIM, FAILS)),
     (UNVERIFIED, (CLAIM, LACKS)),
     (UNVERIFIED, (PRODUCT, FALSE)),
+    (UNVERIFIED, (NONEXISTENT, WHERE_FROM)),
+    (UNVERIFIED, (NONEXISTENT, MAKE_UP)),
+    (OMISSION, (COUNTED, WHERE)),
+    (UNREQUESTED, (SAID_SO, SURPRISE)),
+    (REPEAT, (TOLD_YOU, ONCE_MORE)),
     (REPEAT, (ACTED, NTH)),
     (UNREQUESTED, (ONLY_ASKED, SURPRISE)),
     (UNREQUESTED, (ONLY_ASKED, EXCESS)),
@@ -158,6 +218,8 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNREQUESTED, (OVERDID, REMEDY)),
     (UNREQUESTED, (OVERDID, ANGER)),
     (OMISSION, (ACTED, ASKED)),
+    (UNREQUESTED, (SAID_SO, OVERDID)),
+    (OMISSION, (SAID_SO, ACTED)),
     (OMISSION, (ACTED, LACKS)),
     (OMISSION, (ADVERSE,)),
     (GUESSED, (GUESSY, CHECK, YOURS)),

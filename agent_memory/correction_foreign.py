@@ -7,7 +7,7 @@ pure function.
 
 from __future__ import annotations
 
-from agent_memory.correction_rules import GUESSED, OMISSION, REPEAT, UNREQUESTED, UNVERIFIED
+from agent_memory.correction_vocabulary import GUESSED, OMISSION, REPEAT, UNREQUESTED, UNVERIFIED
 
 FOREIGN: tuple[tuple[str, str], ...] = (
     # German
@@ -20,7 +20,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (UNREQUESTED, "du hast einfach "), (UNREQUESTED, "ich wollte nur |du ,warum ,wieso "), (UNREQUESTED, "nicht das was ich "), (UNREQUESTED, "nicht was ich |wollte,meinte,gesagt"),
     (UNREQUESTED, "doch gesagt |nicht ,nur ,kein"), (UNREQUESTED, "hättest du nicht "), (UNREQUESTED, "warum hast du |gelöscht,überschrieben,gepusht,entfernt,committet"),
     (OMISSION, "du hast |vergessen,ausgelassen,übersehen,weggelassen,fehlt,nur die "), (OMISSION, "fehlt |ich hatte,hab ich ,du hast,deiner,deinem"), (OMISSION, "ich hatte auch |gefragt,gebeten,gesagt,geschrieben"),
-    (UNVERIFIED, "du hast gesagt |nicht ,aber ,kein"), (UNVERIFIED, "du sagtest |nicht ,aber ,kein"),
+    (UNVERIFIED, "du hast gesagt |nicht ,aber ,kein"), (UNVERIFIED, "du sagtest |nicht ,aber ,kein"), (UNVERIFIED, "du sagst |aber ,dabei ,obwohl "),
     (UNVERIFIED, "du behauptest "), (UNVERIFIED, "du hast behauptet "), (UNVERIFIED, "das stimmt nicht |du ,dein"), (UNVERIFIED, "stimmt doch nicht "), (UNVERIFIED, "stimmt einfach nicht "),
     (UNVERIFIED, "erfunden |du ,hast ,dir "), (GUESSED, "du rätst "), (GUESSED, "geraten |du ,hast "), (GUESSED, "du hast |nicht getestet,nicht geprüft,nicht gelesen,nie getestet,gar nicht ,nicht ausprobiert"),
     (GUESSED, "hast du |überhaupt "), (GUESSED, "hör auf zu raten "), (GUESSED, "ohne zu |du hast "), (GUESSED, "du nimmst |einfach an "),
@@ -53,7 +53,7 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (REPEAT, "또 같은 "), (REPEAT, "몇 번을 "), (REPEAT, "몇 번이나 "), (UNREQUESTED, "*시키지 않"), (UNREQUESTED, "*부탁하지 않"), (UNREQUESTED, "*하라고 안"), (OMISSION, "*빠뜨렸"), (OMISSION, "*빼먹었"), (UNVERIFIED, "*지어냈"), (UNVERIFIED, "*했다고 했는데"), (GUESSED, "*추측하지"), (GUESSED, "*확인도 안"), (GUESSED, "*테스트도 안"),
 )  # fmt: skip
 
-_MARKS = str.maketrans({mark: " " for mark in ".,!?;:()¿¡…。、，！？\n"})
+_MARKS = str.maketrans(dict.fromkeys(".,!?;:()¿¡…。、，！？\n", " "))
 
 
 def foreign_signal(sentences: list[str]) -> str | None:
@@ -64,7 +64,9 @@ def foreign_signal(sentences: list[str]) -> str | None:
     padded = f" {' '.join(text.translate(_MARKS).split())} "
     for label, entry in FOREIGN:
         wording, _, beside = entry.partition("|")
-        if _stands(wording, padded) and (not beside or any(_stands(part, padded) for part in beside.split(","))):
+        if _stands(wording, padded) and (
+            not beside or any(_stands(part, padded) for part in beside.split(","))
+        ):
             return label
     return None
 

@@ -74,7 +74,7 @@ _MAIN_BEFORE = frozenset(
     "again still also more today yesterday instead first second time here there ago fact claude dude bro "
     "overnight tonight man mate copilot codex agent bot gemini buddy friend please sorry thanks not seriously "
     "quoted hmm hm huh ah oh ugh argh sigh honestly look listen wait btw plus means mean meant see saw seeing noticed "
-    "notice think believe feel say says said know knew guess seems appears looks bet swear understand understood "
+    "notice think believe feel say says said know knew guess seems appears looks bet swear understand understood suspect fear worry "
     "realize realise realized realised annoying afterwards meanwhile nevertheless however except minutes seconds "
     "hours anyway apparently obviously clearly evidently obvious clear sad weird odd funny crazy interesting now already just only really actually literally "
     "earlier later sometimes too either otherwise morning evening afternoon somehow got !!".split()
@@ -107,11 +107,15 @@ _OPINIONS = frozenset(
 )
 CONDITIONS = frozenset("if when whenever unless until before after whether whoever since either what".split())
 _DOUBTS = frozenset("perhaps maybe likely possibly".split())
-_CHECKS = frozenset("sure ensure check verify confirm case assume assumed thought hope hoped hoping expected".split())
+_CHECKS = frozenset(
+    "sure ensure check verify confirm case assume assumed thought hope hoped hoping expected".split()
+)
 _FREE = frozenset("anything something everything whatever any wherever whichever whoever however".split())
 _THINGS = frozenset("which all nothing none everyone one those".split())
 
-_BOUNDARIES = str.maketrans({"(": " , ", ")": " , ", '"': " , ", "…": " , ", "—": " , ", "–": " , ", ",": " , "})
+_BOUNDARIES = str.maketrans(
+    {"(": " , ", ")": " , ", '"': " , ", "…": " , ", "—": " , ", "–": " , ", ",": " , "}
+)
 
 
 def words_of(sentence: str) -> list[str]:
@@ -185,9 +189,11 @@ def _whose(words: list[str], index: int) -> str:
         start -= 1
     before = words[start:index]
     for distance, word in enumerate(reversed(before[-6:])):
-        if word in {YOU, YA, THEE, YE} and distance:
+        if word == YE and distance:
+            return YE
+        if word in {YOU, YA, THEE} and distance:
             break
-        if word in CONDITIONS or word in _FREE:
+        if word in CONDITIONS or word in _FREE or word == "soon":
             return YE
         if word in _CHECKS and distance <= 1:
             return YE

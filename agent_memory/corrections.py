@@ -11,11 +11,21 @@ Source: Hook memory, Harvest and corrections ("fires on narrow conduct patterns"
 from __future__ import annotations
 
 from agent_memory import correction_facts as facts
-from agent_memory import correction_rules as rules
+from agent_memory import correction_vocabulary as vocabulary
 from agent_memory import correction_words as words_of_sentences
 from agent_memory.correction_benign import excuses, is_order, praises, speaks_of_plans
 from agent_memory.correction_foreign import foreign_signal
-from agent_memory.correction_words import ADDRESS, ADVERBS, CONDITIONS, THEE, YOU, is_ordinal, is_past, words_of
+from agent_memory.correction_rules import STRONG, WEAK
+from agent_memory.correction_words import (
+    ADDRESS,
+    ADVERBS,
+    CONDITIONS,
+    THEE,
+    YOU,
+    is_ordinal,
+    is_past,
+    words_of,
+)
 from agent_memory.phrases import Phrase, possible
 from agent_memory.prose import user_prose
 
@@ -27,7 +37,13 @@ if TYPE_CHECKING:
 
     Table = tuple[tuple[str, str], ...]
 
-SIGNALS = (rules.UNREQUESTED, rules.OMISSION, rules.UNVERIFIED, rules.GUESSED, rules.REPEAT)
+SIGNALS = (
+    vocabulary.UNREQUESTED,
+    vocabulary.OMISSION,
+    vocabulary.UNVERIFIED,
+    vocabulary.GUESSED,
+    vocabulary.REPEAT,
+)
 
 _MOST_SENTENCES = 40
 # Facts that stand further apart than this many sentences are not taken together.
@@ -38,29 +54,30 @@ _CLASSES: Classes = {
     "ordinal": is_ordinal,
     "any": words_of_sentences.is_word,
     "num": words_of_sentences.is_number,
-    "notfine": lambda word: words_of_sentences.is_word(word) and word not in rules.FINE_IF_NOT,
+    "notfine": lambda word: words_of_sentences.is_word(word) and word not in vocabulary.FINE_IF_NOT,
     "you": frozenset({YOU, THEE}),
-    "test": rules.TEST_VERBS,
-    "destroyed": rules.DESTROYED,
-    "overdid": rules.OVERDID,
-    "forgot": rules.FORGOT,
-    "product": rules.PRODUCT,
-    "claimed": rules.CLAIMED,
-    "asked": rules.ASKED,
-    "same": rules.SAME,
-    "errors": rules.ERRORS,
+    "test": vocabulary.TEST_VERBS,
+    "destroyed": vocabulary.DESTROYED,
+    "overdid": vocabulary.OVERDID,
+    "forgot": vocabulary.FORGOT,
+    "product": vocabulary.PRODUCT,
+    "claimed": vocabulary.CLAIMED,
+    "asked": vocabulary.ASKED,
+    "same": vocabulary.SAME,
+    "errors": vocabulary.ERRORS,
 }
 _ADVERSE = frozenset(
     "not no nothing never without wrong missing broken instead still only neither nowhere none although "
     "though despite".split()
 )
+_RULES = frozenset("always if unless whenever".split())
 _SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
 # "you wrote that …" claims something, "you wrote a test" does not.
 _CONTENT = frozenset("that quoted in , : it there this everything all done as i the".split())
-_OF_THINGS = frozenset({facts.LACKS, facts.FAILS, facts.FALSE, facts.DENIED, facts.SURPRISE, facts.DAMAGE})
+_OF_THINGS = frozenset({facts.LACKS, facts.FAILS, facts.FALSE, facts.SURPRISE, facts.DAMAGE})
 _RELATIVE = frozenset("that which who whose where if when until unless whenever while".split())
 _TOLD_BY_QUESTIONS = frozenset(
-    {facts.WHY, facts.SURPRISE, facts.WHERE, facts.OVERDID, facts.ACCESS, facts.CLAIM}
+    {facts.WHY, facts.SURPRISE, facts.WHERE, facts.OVERDID, facts.ACCESS, facts.CLAIM, facts.WHERE_FROM}
 )
 _compiled: dict[str, Phrase] = {}
 
@@ -76,14 +93,14 @@ def detect(prompt: str) -> str | None:
     if not sentences or excuses(sentences):
         return None
     whole = {word for words in sentences for word in words}
-    strong = _first(rules.STRONG, sentences, whole)
+    strong = _first(STRONG, sentences, whole)
     if strong is not None or foreign is not None:
         return strong or foreign
     if praises(sentences):
         return None
     stated = [words for words in sentences if words[-1] != "?" or "ya" in words]
     return _together(sentences, whole) or _first(
-        rules.WEAK, [words for words in stated if not speaks_of_plans(words)], whole
+        WEAK, [words for words in stated if not speaks_of_plans(words)], whole
     )
 
 
@@ -98,16 +115,21 @@ def _phrases(table: Table, whole: set[str]) -> Iterator[tuple[str, Phrase]]:
 
 
 def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | None:
-    somebody_else = not whole.isdisjoint(rules.OTHERS)
+    somebody_else = not whole.isdisjoint(vocabulary.OTHERS)
     for label, phrase in _phrases(table, whole):
         for words in sentences:
             at = phrase.search(words)
             if at < 0 or _hypothetical(words, at):
                 continue
-            if somebody_else and ADDRESS.isdisjoint(words):
+            if ADDRESS.isdisjoint(words) and (somebody_else or _speaks_of_things(words, at)):
                 continue
             return label
     return None
+
+
+def _speaks_of_things(words: list[str], at: int) -> bool:
+    """Whether a sentence that addresses nobody is a rule, or describes a thing: "what was not requested"."""
+    return not _RULES.isdisjoint(words) or not _RELATIVE.isdisjoint(words[max(1, at - 2) : at])
 
 
 def _hypothetical(words: list[str], at: int) -> bool:
@@ -118,12 +140,12 @@ def _hypothetical(words: list[str], at: int) -> bool:
     if words[at] not in ADDRESS:
         return False
     # "the error says: you did not …"; but "the docs say a, you wrote b" is the user's.
-    if not rules.LABELS.isdisjoint(before[-1:] if before[-1:] != [":"] else before[-2:-1]):
+    if not vocabulary.LABELS.isdisjoint(before[-1:] if before[-1:] != [":"] else before[-2:-1]):
         return True
     for position in range(at - 1, 0, -1):
         if before[position] == ",":
             return False
-        if before[position] in rules.SPEAKING:
+        if before[position] in vocabulary.SPEAKING:
             return ADDRESS.isdisjoint(before[:position]) and "i" not in before[:position]
     return False
 
@@ -152,7 +174,7 @@ def _facts_of(words: list[str], phrases: list[tuple[str, Phrase]]) -> set[str]:
     for index, word in enumerate(words):
         if word in {YOU, THEE} and not _hypothetical(words, index):
             found |= _told_of_the_agent(words, index, question)
-        elif word == "your" and not question and words[_verb(words, index)] in rules.PRODUCT:
+        elif word == "your" and not question and words[_verb(words, index)] in vocabulary.PRODUCT:
             if not _SAYS.isdisjoint(words[index + 2 : index + 5]):
                 found.add(facts.CLAIM)
     if question and "!!" not in words:
@@ -165,15 +187,15 @@ def _told_of_the_agent(words: list[str], index: int, question: bool) -> set[str]
     verb = _verb(words, index)
     done = words[verb]
     if done == "quoted" or (
-        done in rules.CLAIMED and (index == 0 or not question) and _claims(words, index, verb)
+        done in vocabulary.CLAIMED and (index == 0 or not question) and _claims(words, index, verb)
     ):
         return {facts.CLAIM}
-    if words[index] == THEE or not is_past(done) or done in rules.WELCOME:
+    if words[index] == THEE or not is_past(done) or done in vocabulary.WELCOME:
         return set()
     told = {facts.ACTED}
     if not question and not _ADVERSE.isdisjoint(words):
         told.add(facts.ADVERSE)
-    if done in rules.OVERDID:
+    if done in vocabulary.OVERDID:
         told.add(facts.OVERDID)
     if any(word == "time" and at and is_ordinal(words[at - 1]) for at, word in enumerate(words)):
         told.add(facts.NTH)
@@ -190,8 +212,13 @@ def _verb(words: list[str], index: int) -> int:
 
 def _claims(words: list[str], index: int, verb: int) -> bool:
     """Whether the agent says something there, rather than writes or names a thing."""
-    if words[verb] in rules.SAID:
-        return True
+    if words[verb] in vocabulary.SAID:
+        # what the agent was told by its own words to do is no claim
+        return words[verb + 1 : verb + 4] not in (
+            ["me", "not", "to"],
+            ["me", "to", "do"],
+            ["us", "not", "to"],
+        )
     if words[index] != YOU or verb + 1 >= len(words):
         return False
     return words[verb + 1] in _CONTENT or words[verb + 2 : verb + 3] == ["as"]

@@ -15,25 +15,47 @@ _QUOTATION = 400
 _MATERIAL = "\0"
 _PAIRS = {'"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "`": "`", "‘": "'"}
 _BULLETS = ("- ", "* ", "+ ", "• ", "– ")
-_CODE_STARTS = ("$ ", "# ", "% ", "{", "}", "[", "<", "//", "/*", "at ", "...", "def ", "class ", "import ", "! [")
+_CODE_STARTS = (
+    "$ ",
+    "# ",
+    "% ",
+    "{",
+    "}",
+    "[",
+    "<",
+    "//",
+    "/*",
+    "at ",
+    "...",
+    "def ",
+    "class ",
+    "import ",
+    "! [",
+)
 _ANSWERS = ("[y/N]", "[Y/n]", "[y/n]", "\\", "{", ";")
 # Verbs that ask for something to be done to a text.
 _TRANSFORMS = frozenset(
     "summarize summarise translate explain convert classify cluster detect rewrite rephrase paraphrase "
-    "proofread shorten condense parse label transcribe quote draft format tabulate categorize categorise interpret "
-    "decode extract count spellcheck sort group dedupe deduplicate anonymize anonymise reword polish annotate "
-    "reply analyse analyze".split()
+    "proofread shorten condense parse label transcribe quote draft format tabulate categorize categorise "
+    "interpret decode extract count spellcheck sort group dedupe deduplicate anonymize anonymise reword "
+    "polish annotate reply analyse analyze".split()
 )
 # Words by which a sentence announces a text that is not the user's own.
 _TEXTS = frozenset(
-    "log logs output message messages error errors warning warnings transcript trace traceback stacktrace dump text "
-    "texts mail email e-mail comment comments review reviews feedback string strings sentence sentences line lines "
-    "chat conversation history mails emails letter tweet post posts quote complaint complaints snippet following "
-    "below paste example examples subject subjects title entry faq template phrase prompt alerts events says prints "
-    "prints: wrote writes said commits csv json yaml diff script file data note notes tests test compiler console "
-    "terminal sql slide headline heading banner toast tooltip label caption subtitle this these those here "
-    "stderr stdout sentry ci docker terraform mypy gcc npm build".split()
-)  # fmt: skip
+    "log logs output message messages error errors warning warnings transcript trace traceback stacktrace "
+    "dump text texts mail email e-mail comment comments review reviews feedback string strings sentence "
+    "sentences line lines chat conversation history mails emails letter tweet post posts quote complaint "
+    "complaints snippet following below paste example examples subject subjects title entry faq template "
+    "phrase prompt alerts events says prints prints: wrote writes said commits csv json yaml diff script "
+    "file data note notes tests test compiler console terminal sql slide headline heading banner toast "
+    "tooltip label caption subtitle this these those here stderr stdout sentry ci docker terraform mypy "
+    "gcc npm build".split()
+)
+_UTTERANCES = frozenset(
+    "sentence sentences phrase phrases words strings messages prompts texts lines inputs things "
+    "comments".split()
+)
+_LEADING = frozenset("of like with as to for into in than".split())
 _POINTING = frozenset("this these those here test tests code file".split())
 _POLITE = frozenset("please can could you now then and hey hi ok okay just".split())
 _GREETINGS = frozenset("hi hello hey morning evening afternoon ok okay so thanks".split())
@@ -47,9 +69,10 @@ _SHOUTED = frozenset(
 )
 # "wait: …" is the user; "remote: …", "ValueError: …" and "bob: …" are not.
 _OWN_OPENINGS = frozenset(
-    "no nope ok okay wait again please so also but and well hey first second third ps p.s btw question fyi update "
-    "edit problem issue wrong reminder correction plus listen look yes sorry quoting remember important seriously "
-    "result result remark tldr tl;dr repeat again once nb context".split()
+    "no nope ok okay wait again please so also but and well hey first second third ps p.s btw question "
+    "fyi update edit problem issue wrong reminder correction plus listen look yes sorry quoting remember "
+    "important seriously missing incomplete broken unfinished revert undo stop forgot finally result "
+    "remark tldr tl;dr repeat once nb context".split()
 )
 
 
@@ -213,11 +236,17 @@ def _looks_pasted(lines: list[str]) -> bool:
 
 def _without_material(line: str) -> str:
     """``line`` up to a colon after which stands a text that it announces: "a user wrote: …"."""
+    low = line.lower()
+    for comparison in (" like ", " such as "):
+        at = low.find(comparison)
+        if at > 0 and not _UTTERANCES.isdisjoint(_bare(low[:at])[-2:]):
+            line, low = line[:at], low[:at]
     at = line.find(": ")
     if at < 0:
         return line
     words = _bare(line[:at])
-    return line[: at + 1] if len(words) > 1 and _announces(words) else line
+    announced = len(words) > 1 and (_announces(words) or words[-1] in _LEADING)
+    return line[: at + 1] if announced else line
 
 
 def _announces(words: list[str]) -> bool:
