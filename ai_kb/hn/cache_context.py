@@ -5,7 +5,7 @@ ancestors of it, and the records anchored there. A new context is made from the 
 commits that differ between the two, so that a commit on the branch costs that commit and a
 switch of branches what lies between them.
 
-PROTOCOL, "Projection" (applicability) and "Policy".
+docs/protocol.md, "Projection" (applicability) and "Policy".
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Sets are Python integers (bit n is the record with number n), so that filters are ``&`` and counts
 ``bit_count``, whatever the number of records. On the path of every hook: standard library only.
 
-memory-v0, "Bounded recall"; PROTOCOL, "Projection" and "Private index, recall, cursors".
+memory-v0, "Bounded recall"; docs/protocol.md, "Projection" and "Private index, recall, cursors".
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ class Index:
     def applicable(self, subject: str = "", path: str = "") -> int:
         """Records whose anchor holds and that apply at the query commit, and to ``subject`` and ``path``.
 
-        PROTOCOL, "Projection": exact, descendants or subject; a query's subject and path must be
+        docs/protocol.md, "Projection": exact, descendants or subject; a query's subject and path must be
         anchored by the record.
         """
         exact = self.read_set(bits.MODE, "exact")

@@ -5,7 +5,7 @@ given, and ``<``, ``>``, ``&``, U+2028 and U+2029 are escaped as Go's ``encoding
 Input counts only when encoding what was decoded gives the same bytes; that one
 comparison refuses whitespace, duplicate fields, other escapes, ``1.0`` and trailing data.
 
-PROTOCOL, "Canonical JSON".
+docs/protocol.md, "Canonical JSON".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Errors are ``hn: …`` on stderr, also with ``--json``. A verb is a module of ``
 ``add_parser(subparsers)`` and ``run(args, console) -> int``; only the module of the verb that
 is asked for is imported.
 
-PROTOCOL, "Command line".
+docs/protocol.md, "Command line".
 """
 
 from __future__ import annotations

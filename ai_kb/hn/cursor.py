@@ -4,7 +4,7 @@ A cursor is only good for the same normalized request (bounds included), the sam
 bytes and the same heads of all accepted sources; anything else is an error, never a
 silently different page. Recall and grep have domains of their own.
 
-memory-v0, "Bounded recall" and "Explicit regex fallback"; PROTOCOL, "Private index,
+memory-v0, "Bounded recall" and "Explicit regex fallback"; docs/protocol.md, "Private index,
 recall, cursors".
 """
 

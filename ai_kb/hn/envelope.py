@@ -3,7 +3,7 @@
 ``verify_memory`` is the one way from untrusted bytes to a ``VerifiedMemory``. It
 proves attribution and byte integrity, not truth, trust or authority.
 
-memory-v0, "Envelope and record model"; PROTOCOL, "Canonical JSON" and "Validity of an
+memory-v0, "Envelope and record model"; docs/protocol.md, "Canonical JSON" and "Validity of an
 envelope".
 """
 
@@ -82,7 +82,7 @@ def memory_id(payload: bytes) -> str:
 
 
 def default_stream(actor: str) -> str:
-    """The default stream id of ``actor`` (PROTOCOL, "Identity")."""
+    """The default stream id of ``actor`` (docs/protocol.md, "Identity")."""
     return memory_id(b"\0".join((_DEFAULT_STREAM_DOMAIN, actor.encode(), b"default")))
 
 

@@ -2,7 +2,7 @@
 
 Reading takes fields in any order and treats an absent, a null and an empty optional
 field alike, refuses unknown fields and wrong types, and judges nothing else.
-PROTOCOL, "Canonical JSON".
+docs/protocol.md, "Canonical JSON".
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules that make an envelope valid, in the order in which they are looked at.
 
 ``check`` raises InvalidEnvelope with the rule that failed and never repeats a value.
-PROTOCOL, "Validity of an envelope"; memory-v0, "Envelope and record model".
+docs/protocol.md, "Validity of an envelope"; memory-v0, "Envelope and record model".
 """
 
 from __future__ import annotations

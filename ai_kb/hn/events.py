@@ -4,7 +4,7 @@ An actor's events are a chain of commits, one parent each, below ``refs/hn/actor
 accepted, ``refs/hn/remotes/<remote>/actors/<actor>``. This module is the pure part: bytes of one
 event in, a verified event out. What a kind means is not looked at; the payload is not re-encoded.
 
-PROTOCOL, "Collaboration events, read only".
+docs/protocol.md, "Collaboration events, read only".
 """
 
 from __future__ import annotations

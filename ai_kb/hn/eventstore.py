@@ -4,7 +4,7 @@ Read only. Every local and accepted actor chain is verified from its root (``eve
 before the first that breaks a rule count, nothing after it does, and one damaged chain takes
 nothing from another. Verified prefixes are remembered as those of memory streams are.
 
-PROTOCOL, "Collaboration events, read only".
+docs/protocol.md, "Collaboration events, read only".
 """
 
 from __future__ import annotations

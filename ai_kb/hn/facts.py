@@ -5,7 +5,7 @@ memories will need (types, trees, one ``rev-list`` for all ancestry) with a hand
 a question that was not prepared is answered singly. Answers are kept for the life of the object:
 the repository is taken as it was when it was asked first.
 
-memory-v0, "Lifecycle and the five independent judgments"; PROTOCOL, "Projection".
+memory-v0, "Lifecycle and the five independent judgments"; docs/protocol.md, "Projection".
 """
 
 from __future__ import annotations

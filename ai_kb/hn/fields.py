@@ -1,7 +1,7 @@
 """The scalar forms of the protocol: ids, reasons, timestamps, paths, names.
 
 Each ``is_…`` is total over ``str`` and says only whether the text has the form.
-PROTOCOL, "Validity of an envelope".
+docs/protocol.md, "Validity of an envelope".
 """
 
 from __future__ import annotations

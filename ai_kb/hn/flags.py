@@ -8,7 +8,7 @@ written ``0x10`` or ``1_000``, ``--`` ends the flags. ``flags_stand`` says where
 ANYWHERE, before and after positional arguments; ONE_SIDE, before them or after them (``record``,
 whose content may be one); FIRST, before them (``grep``).
 
-Usage and flag errors end with exit code 2, and nothing else does (PROTOCOL, "Command line").
+Usage and flag errors end with exit code 2, and nothing else does (docs/protocol.md, "Command line").
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 What an object says is parsed here and judged elsewhere. Paths are exact: ``:/x`` and ``*.md`` are
 file names, and a path is looked up in trees alone, so that a clone without blobs can answer.
 
-PROTOCOL, "Git objects and refs"; "Where this project does better", 5.
+docs/protocol.md, "Git objects and refs"; "Where this differs from the first implementation", 5.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ The environment is the caller's, passed in. With ``GIT_NO_LAZY_FETCH`` set there
 never reaches the network, also with a git too old to know that variable: every transport
 is forbidden to it as well.
 
-PROTOCOL, "Git objects and refs"; "Where this project does better", 4, 5 and 8.
+docs/protocol.md, "Git objects and refs"; "Where this differs from the first implementation", 4, 5 and 8.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ moves nothing refers to them, so a failure or a lost race changes nothing that a
 Objects and ref are flushed to the disk before they count.
 
 The object ids are those that ``git hash-object``, ``mktree`` and ``commit-tree`` would give:
-PROTOCOL, "Git objects and refs".
+docs/protocol.md, "Git objects and refs".
 """
 
 from __future__ import annotations

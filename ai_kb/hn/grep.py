@@ -3,7 +3,7 @@
 The eligible records are those of recall; the pattern was bounded before (``pattern``), and
 the work over all eligible records is bounded here, before the first of them is searched.
 
-memory-v0, "Explicit regex fallback"; PROTOCOL, "Private index, recall, cursors" (domains of grep).
+memory-v0, "Explicit regex fallback"; docs/protocol.md, "Private index, recall, cursors" (domains of grep).
 """
 
 from __future__ import annotations

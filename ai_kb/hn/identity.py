@@ -10,7 +10,8 @@ Files are read with exactly these modes, owned by this user, without following a
 atomic. The private key is never printed and is no part of any error or ``repr``.
 
 New keyrings go to the common directory, so that they outlive a linked worktree; a worktree's own
-keyring is used where there is one. PROTOCOL, "Identity"; "Where this project does better", 8.
+keyring is used where there is one. docs/protocol.md, "Identity"; "Where this differs from the first
+implementation", 8.
 """
 
 from __future__ import annotations

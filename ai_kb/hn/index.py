@@ -4,7 +4,7 @@ Derived from the verified set at one query commit, subject and path; disposable,
 ``export`` writes it piece by piece, so that its size, not the number of records, is what is bounded.
 The file is for other programs that read the protocol; queries here are served by ``cache``.
 
-memory-v0, "Disposable local index"; PROTOCOL, "Private index, recall, cursors".
+memory-v0, "Disposable local index"; docs/protocol.md, "Private index, recall, cursors".
 """
 
 from __future__ import annotations

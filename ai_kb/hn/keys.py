@@ -3,7 +3,7 @@
 A public key that proves nothing (a point of small order, or bytes that are not the one
 encoding of a point) is refused: anybody can make a signature under it.
 
-PROTOCOL, "Identity" and "Where this project does better", 7.
+docs/protocol.md, "Identity" and "Where this differs from the first implementation", 7.
 """
 
 from __future__ import annotations

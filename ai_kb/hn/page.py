@@ -5,7 +5,7 @@ Works on sets of record numbers. The order is lifecycle, signed timestamp descen
 returns, not what there is: few matches are sorted, many are met by walking the index in
 that order.
 
-memory-v0, "Bounded recall"; PROTOCOL, "Private index, recall, cursors".
+memory-v0, "Bounded recall"; docs/protocol.md, "Private index, recall, cursors".
 """
 
 from __future__ import annotations

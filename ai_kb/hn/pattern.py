@@ -9,7 +9,7 @@ characters into a class.
 Guarantees: no pattern costs more than its bounds allow; what Go refuses is refused
 (``\\C`` and deep nesting, which RE2 takes, included). It does not guarantee Go's error texts.
 
-memory-v0, "Explicit regex fallback"; PROTOCOL, "Grep's pattern bounds".
+memory-v0, "Explicit regex fallback"; docs/protocol.md, "Grep's pattern bounds".
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ truth, and nothing of authority over a prompt. Everything in the file is checked
 what only the collaboration protocol uses; an invalid policy is an error, never half a
 policy. Messages name the rule and do not repeat what the file says.
 
-memory-v0, "Policy qualification"; PROTOCOL, "Policy".
+memory-v0, "Policy qualification"; docs/protocol.md, "Policy".
 """
 
 from __future__ import annotations

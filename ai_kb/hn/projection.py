@@ -15,7 +15,7 @@ recompute exactly what changed:
 The five judgments stay separate: none of these says that a record is true, or that
 anybody may act on it.
 
-memory-v0, "Lifecycle and the five independent judgments"; PROTOCOL, "Projection".
+memory-v0, "Lifecycle and the five independent judgments"; docs/protocol.md, "Projection".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 anchors and ``git:`` evidence of the page are asked of the repository in one batch, and a record
 whose evidence is gone is left out, the page drawn again. Nothing is written, fetched or executed.
 
-memory-v0, "Bounded recall"; PROTOCOL, "Private index, recall, cursors".
+memory-v0, "Bounded recall"; docs/protocol.md, "Private index, recall, cursors".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Either way the result is a ``Record`` whose anchor was checked against the repos
 exists, every path holds the blob that is stated or is absent. Topics are normalized, paths sorted,
 evidence keeps its order. Nothing but the explicit fields is read.
 
-memory-v0, "Record, correct, and hand off"; PROTOCOL, "Command line".
+memory-v0, "Record, correct, and hand off"; docs/protocol.md, "Command line".
 """
 
 from __future__ import annotations

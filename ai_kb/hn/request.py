@@ -1,7 +1,7 @@
 """What is asked of recall and grep: filters and bounds, from flags or machine input, normalized.
 
 A normalized request is what the query digest is made of: topics trimmed and lowercased, lists
-sorted and unique, defaults filled in. memory-v0, "Bounded recall"; PROTOCOL, "Private index, recall,
+sorted and unique, defaults filled in. memory-v0, "Bounded recall"; docs/protocol.md, "Private index, recall,
 cursors" and "Policy" (machine requests).
 """
 

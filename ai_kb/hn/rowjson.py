@@ -5,7 +5,7 @@ and evidence, the index prints ``[]`` for all but ``evidenceDetails`` and ``depe
 lists of a handoff are lists in both. Everything is built from the JSON form of a verified
 record, so that a query needs none of the protocol's types.
 
-PROTOCOL, "Command line" and "Private index, recall, cursors".
+docs/protocol.md, "Command line" and "Private index, recall, cursors".
 """
 
 from __future__ import annotations

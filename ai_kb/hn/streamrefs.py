@@ -1,7 +1,7 @@
 """Names of memory streams: ids, refs, remotes.
 
 Anything malformed below ``refs/hn/memory/`` or ``refs/hn/remotes/*/memory/`` is an error, never
-passed over; refs elsewhere are none of ours. PROTOCOL, "Git objects and refs".
+passed over; refs elsewhere are none of ours. docs/protocol.md, "Git objects and refs".
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_stream_id(text: str) -> bool:
 
 
 def is_remote_name(text: str) -> bool:
-    """Whether ``text`` may name a remote in a ref (PROTOCOL, "Git objects and refs")."""
+    """Whether ``text`` may name a remote in a ref (docs/protocol.md, "Git objects and refs")."""
     return (
         1 <= len(text) <= 128
         and _REMOTE_CHARACTERS.issuperset(text)

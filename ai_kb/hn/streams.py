@@ -7,7 +7,7 @@ What was verified before may be resumed from (``prefixes``). Nothing rests on th
 remembered prefix counts only where the same commit is reached again, and a payload read from it
 must hash to the id that was verified.
 
-memory-v0, "Identity, objects, and streams"; PROTOCOL, "Git objects and refs".
+memory-v0, "Identity, objects, and streams"; docs/protocol.md, "Git objects and refs".
 """
 
 from __future__ import annotations

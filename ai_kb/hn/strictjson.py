@@ -4,7 +4,7 @@ One value, valid UTF-8, bounded, no field twice, no unknown field, exact types. 
 of keys is ignored and an explicit null counts as absent, as in the first implementation
 of the protocol. Nothing of the input but a caller's own field name is ever repeated.
 
-memory-v0, "Record, correct, and hand off"; PROTOCOL, "Policy".
+memory-v0, "Record, correct, and hand off"; docs/protocol.md, "Policy".
 """
 
 from __future__ import annotations

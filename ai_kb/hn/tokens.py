@@ -1,7 +1,7 @@
 """Index tokens: the deterministic terms of ``recall --query``.
 
 Runs of Unicode letters and numbers, every character lowercased by its simple mapping,
-everything else a boundary. PROTOCOL, "Private index, recall, cursors".
+everything else a boundary. docs/protocol.md, "Private index, recall, cursors".
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ promotion or takes it back.
 
 ``Repository.refs`` asks this module when the directory is not empty: one ``listdir`` otherwise.
 
-PROTOCOL, "Replication" (Promotion).
+docs/protocol.md, "Replication" (Promotion).
 """
 
 from __future__ import annotations

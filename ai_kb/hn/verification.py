@@ -13,7 +13,7 @@ what a commit itself says is what counts: no graft and no replacement is followe
 stands for its whole history, so one that was verified vouches for all below it (``Checkpoint``)
 and for nothing else.
 
-memory-v0, "Identity, objects, and streams"; PROTOCOL, "Git objects and refs".
+memory-v0, "Identity, objects, and streams"; docs/protocol.md, "Git objects and refs".
 """
 
 from __future__ import annotations

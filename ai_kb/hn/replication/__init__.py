@@ -6,5 +6,5 @@ is fetched (``remote``, ``fetching``) into a ``quarantine``, measured (``budgets
 accepted (``promotion``), above what was ever accepted before (``floors``). What is local goes out
 by its exact refs (``publish``).
 
-memory-v0, "Select and synchronize"; PROTOCOL, "Replication".
+memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
 """

@@ -4,7 +4,7 @@ Measured before anything of it is read: events (commits of the whole history), o
 object, the largest attachment, bytes altogether; the last four beyond what is reachable from the
 accepted head. Bounds are inclusive and checked in this order; the first that is exceeded decides.
 
-PROTOCOL, "Replication" (Sync).
+docs/protocol.md, "Replication" (Sync).
 """
 
 from __future__ import annotations

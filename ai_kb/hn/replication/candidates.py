@@ -9,7 +9,7 @@ For each, in this order:
 4. it descends from the accepted head, and from the highest head that was ever accepted: an accepted
    history only grows.
 
-PROTOCOL, "Replication" (Sync); "Where this project does better", 2.
+docs/protocol.md, "Replication" (Sync); "Where this differs from the first implementation", 2.
 """
 
 from __future__ import annotations

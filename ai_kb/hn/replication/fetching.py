@@ -3,7 +3,7 @@
 All are asked for at once; when that fails, in halves, down to the one that fails alone. A remote
 that hangs, or that has stopped answering, ends the fetch.
 
-PROTOCOL, "Replication" (Sync).
+docs/protocol.md, "Replication" (Sync).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ accepted head of each ref is also kept in one private file below ``$XDG_STATE_HO
 repository's path, and what a remote offers must descend from that too.
 
 The file is this user's own; where it is damaged or unsafe nothing is accepted until somebody has
-looked at it. PROTOCOL, "Where this project does better", 2.
+looked at it. docs/protocol.md, "Where this differs from the first implementation", 2.
 """
 
 from __future__ import annotations

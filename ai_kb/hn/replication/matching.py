@@ -3,7 +3,7 @@
 A memory stream is found below its one owner; several owners are structurally invalid, since an id
 alone cannot choose between them. Names that the protocol does not have are passed over.
 
-PROTOCOL, "Replication" (Sync).
+docs/protocol.md, "Replication" (Sync).
 """
 
 from __future__ import annotations

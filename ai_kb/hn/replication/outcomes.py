@@ -1,6 +1,7 @@
 """One outcome per selector, under the recorded names, independent of each other.
 
-The names stand in receipts and in text; ``detail`` is a finer one for scripts. PROTOCOL, "Replication".
+The names stand in receipts and in text; ``detail`` is a finer one for scripts.
+docs/protocol.md, "Replication".
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Killed before 4, nothing has moved; killed in or after it, the receipt tells wha
 ``recover``, which the next sync runs first, completes it when all objects are there and takes it
 back when not. Readers meanwhile see what was there before (``unsettled``).
 
-PROTOCOL, "Replication" (Promotion).
+docs/protocol.md, "Replication" (Promotion).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A remote that has another line of a stream keeps it, and that is reported; so is a local stream
 that does not verify, which is not sent. The branch, tags and everything else stay where they are.
 
-memory-v0, "Select and synchronize"; PROTOCOL, "Replication" (Publication).
+memory-v0, "Select and synchronize"; docs/protocol.md, "Replication" (Publication).
 """
 
 from __future__ import annotations

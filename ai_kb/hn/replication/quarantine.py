@@ -4,7 +4,7 @@ It has the receiver's object format and reads the receiver's objects beside its 
 sends what is new and nothing else; nothing of the receiver is ever written through it. What it
 holds is reachable from nowhere else, and it is removed when the sync ends, or by the next one.
 
-PROTOCOL, "Replication" (Sync).
+docs/protocol.md, "Replication" (Sync).
 """
 
 from __future__ import annotations

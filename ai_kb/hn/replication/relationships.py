@@ -10,7 +10,7 @@ A new history is projected together with what is local and accepted, and with th
 A history that fails takes with it those that depend on it, and no others. What was accepted before
 was judged then, and what is new cannot change that.
 
-PROTOCOL, "Projection" and "Replication" (Sync).
+docs/protocol.md, "Projection" and "Replication" (Sync).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Everything is asked of native git with explicit refs; no configured refspec, tag
 URI or hook takes part. A quarantine knows nothing of the repository's own configuration, so what of
 it concerns transport is handed on; the user's and the system's git reads there as well.
 
-memory-v0, "Select and synchronize"; PROTOCOL, "Replication".
+memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A selection names exact actors, proposals and memory streams, or says all; nothi
 Its file is ``selections/<unpadded base64url of the remote's name>.json``, 0600, written whole or
 not at all, read with exactly the known fields.
 
-memory-v0, "Select and synchronize"; PROTOCOL, "Replication" (Selection).
+memory-v0, "Select and synchronize"; docs/protocol.md, "Replication" (Selection).
 """
 
 from __future__ import annotations

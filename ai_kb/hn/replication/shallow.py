@@ -5,7 +5,7 @@ cannot be verified then, so it fails closed, and the gap is recorded in ``<git-d
 ``sync --recover-shallow`` fetches the recorded histories, whole, from the remote that supplies them,
 and nothing else; the boundaries inside them, and no others, are then removed.
 
-PROTOCOL, "Replication" (Shallow); memory-v0, "Select and synchronize".
+docs/protocol.md, "Replication" (Shallow); memory-v0, "Select and synchronize".
 """
 
 from __future__ import annotations

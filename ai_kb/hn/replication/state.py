@@ -11,7 +11,7 @@
 ``<git-dir>`` is the directory that all worktrees share, as their refs are. A directory on the way
 that is a symlink, somebody else's or writable by others is refused, and nothing in it is used.
 
-PROTOCOL, "Replication".
+docs/protocol.md, "Replication".
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ Under one lock per repository:
 Selectors fail independently of each other, and importing and publishing do too. Nothing that was
 refused is left anywhere. A selection authorizes transport, not trust.
 
-memory-v0, "Select and synchronize"; PROTOCOL, "Replication".
+memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
 """
 
 from __future__ import annotations
