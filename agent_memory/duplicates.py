@@ -1,7 +1,7 @@
 """One event that is delivered twice is recorded once.
 
 Some clients run a repository's hooks for other clients as well, so that the same event arrives
-under two names (HARNESSES, rule 3). It is the same when
+under two names (docs/harnesses.md, rule 3). It is the same when
 
 - the call id is the same, and either the naming differs (camelCase, PascalCase) or the content does
   not (a client whose call ids start again in a resumed session does not lose events); or

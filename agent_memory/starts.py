@@ -6,7 +6,7 @@ that its hook holds from the decision to the note: the second of two deliveries 
 A hook that dies before the note has injected nothing, and the next delivery does.
 
 A damaged note counts as none, and so does one that cannot be opened (a full disk, a read-only directory):
-a start is injected all the same. HARNESSES, rules 3, 6 and 13.
+a start is injected all the same. docs/harnesses.md, rules 3, 6 and 13.
 """
 
 from __future__ import annotations
