@@ -5,7 +5,7 @@
 
 A hook never blocks a prompt, never makes an agent go on, and never breaks one: every failure becomes
 an entry in the error ledger and, where the harness keeps stderr from the user, one line there. The
-output shape is the harness's, named by ``--harness`` and not guessed from the environment (HARNESSES,
+output shape is the harness's, named by ``--harness`` and not guessed from the environment (docs/harnesses.md,
 rules 1, 2 and 13). No ``argparse``: it exits with 2, which blocks prompts.
 """
 
@@ -105,7 +105,8 @@ def options(argv: Sequence[str]) -> tuple[str, str]:
 
 
 def client_of(harness: str, data: bytes) -> str:
-    """Who runs the hook. Copilot and Cursor also run a repository's Claude Code hooks (rule 3).
+    """Who runs the hook. Copilot and Cursor also run a repository's Claude Code hooks
+    (docs/harnesses.md, rule 3).
 
     A key cannot be forged by a prompt: quotes within a JSON string are escaped.
     """

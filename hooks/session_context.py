@@ -6,7 +6,7 @@
 Settles what earlier hooks left behind (a killed merge, the mirror, the queue), then injects the topic
 index or the topic's spec, worklog tail and learnings. On ``resume`` only what is new where the client
 replays the rest; for Gemini the context rides on the session's first prompt
-(``start_context_for_first_prompt``). "Hook memory, Topic lifecycle"; HARNESSES, rules 3, 6, 13, 14.
+(``start_context_for_first_prompt``). "Hook memory, Topic lifecycle"; docs/harnesses.md, rules 3, 6, 13, 14.
 """
 
 from __future__ import annotations
@@ -228,7 +228,8 @@ def _ask_who_waits(call: Call) -> str:
 
 
 def _forget_capsules(call: Call, source: str, start: Start) -> None:
-    """Let capsules be shown again whose earlier injection is no longer before the model (rule 6)."""
+    """Let capsules be shown again whose earlier injection is no longer before the model
+    (docs/harnesses.md, rule 6)."""
     if source == COMPACT or (source == RESUME and call.client not in _REPLAYS_PROMPTS):
         gone = None  # all of them
     elif source == RESUME and call.client not in _REPLAYS_STARTS:
