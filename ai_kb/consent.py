@@ -8,7 +8,7 @@ accept`` lets a repository's store into automatic injection, once per policy dig
 Both are kept below ``$XDG_STATE_HOME/agent-hook-suite``, so a ``.git`` unpacked from an archive
 brings none of them. Whatever cannot be read safely counts as no word given.
 
-Design, "Signed memory: decisions". Standard library only: hooks import this.
+docs/decisions.md, "A person's word". Standard library only: hooks import this.
 """
 
 from __future__ import annotations

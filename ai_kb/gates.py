@@ -11,7 +11,7 @@ The judgments of the protocol (lifecycle, trust, applicability, evidence) are th
 ``allowed`` answers for whole sets, and may let through a record too many where only the record can
 tell; ``admits`` has the last word on each. Standard library only: hooks import this.
 
-Design, "Scopes gate recall" and "An agent can be talked into remembering something".
+docs/decisions.md, "Scopes gate recall" and "A person's word".
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Every value of a line is either generated here or text of an author that ``agent
 rendered. A line starts with ``{``, so nothing an author wrote can look like the heading, the warning
 or any other line of the frame. Pure, standard library only: hooks import this.
 
-Design: "What is injected is data".
+docs/decisions.md, "What is injected is data".
 """
 
 from __future__ import annotations

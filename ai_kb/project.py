@@ -6,7 +6,7 @@ digest of its remote's URL stands in; records made in a full clone with a remote
 
 The answer per HEAD is cached below ``$XDG_CACHE_HOME``, outside the repository: a ``.git`` from an
 archive cannot bring one. Standard library only, no process but the ``cat-file`` that is passed in:
-hooks import this. Design, "Scopes gate recall".
+hooks import this. docs/decisions.md, "Scopes gate recall".
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@
 5. no active capsule says (almost) the same, but the one that is superseded;
 6. the anchor: the home store's root, or HEAD with the blobs of the named sources.
 
-Until all of them hold nothing is written; then one signed commit is. Design, "Signed memory:
-decisions".
+Until all of them hold nothing is written; then one signed commit is. docs/decisions.md, "Capsules" and
+"Two stores, one corpus".
 """
 
 from __future__ import annotations

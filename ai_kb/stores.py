@@ -6,7 +6,7 @@ works everywhere. Its root commit is the same on every machine and anchors every
 policy is a later commit on ``main`` and trusts its own actor, so that two machines can exchange it.
 
 ``choose`` says where a capsule goes and why. Nothing here reads the environment by itself, and
-nothing here decides what is injected. Design, "Signed memory: decisions".
+nothing here decides what is injected. docs/decisions.md, "Two stores, one corpus".
 """
 
 from __future__ import annotations
