@@ -309,7 +309,7 @@ def test_a_prefix_of_an_id_must_be_unique(work: Path) -> None:
 
 
 def test_records_go_to_the_bytes_of_the_path_and_not_to_a_pathspec(tmp_path: Path) -> None:
-    """PROTOCOL, "Where this project does better", 5."""
+    """docs/protocol.md, "Where this differs from the first implementation", 5."""
     work = restore("repo-c", tmp_path / "work")
     for number, observed in enumerate(load("side-observations")["paths"]):
         result = hn(

@@ -101,7 +101,7 @@ def test_inherited_git_variables_do_not_lead_elsewhere(work: Path, tmp_path: Pat
 
 
 def test_a_linked_worktree_uses_the_common_keyring_unless_it_has_its_own(work: Path, tmp_path: Path) -> None:
-    """PROTOCOL, "Where this project does better", 8."""
+    """docs/protocol.md, "Where this differs from the first implementation", 8."""
     linked = tmp_path / "linked"
     git(work, "worktree", "add", "-q", "-b", "topic", str(linked))
     repo = Repository.open(str(linked), os.environ)

@@ -111,7 +111,7 @@ def world(repository: Path, isolated: dict[str, str], monkeypatch: pytest.Monkey
 
 
 def one_line(text: str, limit: int) -> str:
-    """What the design says becomes of a text: white space joined, bounded, with a mark."""
+    """What becomes of a text (docs/decisions.md, "What is injected is data")."""
     joined = " ".join(text.split())
     return joined if len(joined) <= limit else joined[: limit - 1].rstrip() + "…"
 
