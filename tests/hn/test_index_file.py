@@ -81,7 +81,16 @@ def test_two_repositories_and_two_worktrees_share_nothing_and_everything(work: P
         assert _everything(index) != _everything(linked)
 
 
-@pytest.mark.parametrize("how", ["file is a symlink", "file of mode 644", "directory of mode 777", "symlink"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "file is a symlink",
+        "file of mode 644",
+        "directory of mode 777",
+        "symlink",
+        pytest.param("another user's", marks=pytest.mark.skipif(os.geteuid() != 0, reason="needs root")),
+    ],
+)
 def test_what_others_could_touch_is_refused_and_answers_stay_the_same(
     how: str, work: Path, tmp_path: Path
 ) -> None:
@@ -95,6 +104,8 @@ def test_what_others_could_touch_is_refused_and_answers_stay_the_same(
         path.chmod(0o644)
     elif how == "directory of mode 777":
         path.parent.chmod(0o777)
+    elif how == "another user's":
+        os.chown(path, 12_345, -1)
     else:
         path.parent.rename(tmp_path / "elsewhere")
         path.parent.symlink_to(tmp_path / "elsewhere")
@@ -105,6 +116,7 @@ def test_what_others_could_touch_is_refused_and_answers_stay_the_same(
     assert (again.exit, again.stdout) == (wanted.exit, wanted.stdout)
     assert again.stderr.startswith("hn: the private index is kept in memory only: ")
     assert path.read_bytes() == before
+    assert hn(work, "memory", "index", "rebuild").exit == 0
 
 
 def test_a_hook_believes_no_cache_directory_inside_the_workspace(
@@ -244,10 +256,22 @@ def test_a_changed_payload_is_never_shown(work: Path) -> None:
     assert hn(work, *RECALL).stdout == wanted
 
 
+def test_rebuild_believes_nothing_that_was_remembered(work: Path) -> None:
+    wanted = hn(work, *RECALL).stdout
+    with sqlite3.connect(_path(work)) as conn:
+        conn.execute("UPDATE memory SET lifecycle = 'retracted'")
+    conn.close()
+    assert hn(work, *RECALL).stdout != wanted
+    assert hn(work, "memory", "index", "rebuild").exit == 0
+    assert hn(work, *RECALL).stdout == wanted
+
+
 def test_only_damage_is_a_reason_to_throw_the_file_away() -> None:
     assert is_damage(DamagedIndex("x"))
     assert is_damage(sqlite3.DatabaseError("malformed"))
-    assert not is_damage(sqlite3.OperationalError("database is locked"))
+    locked_out = sqlite3.OperationalError("database is locked")
+    locked_out.sqlite_errorname = "SQLITE_BUSY"
+    assert not is_damage(locked_out)
     assert not is_damage(HnError("x"))
 
 

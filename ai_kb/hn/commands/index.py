@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb.hn.cache import Index, ask
+from ai_kb.hn.cache import Index, ask, discard
 from ai_kb.hn.commands import _reading
 from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.errors import HnUsageError
@@ -18,7 +18,8 @@ _USAGE = "hn memory index rebuild|verify"
 
 _DESCRIPTION = """\
 The private index at HEAD, <git-dir>/hn/memory/index-v0.json: derived, disposable, never transported.
-rebuild writes it anew; verify compares it with what it should be and repairs nothing."""
+rebuild verifies every stream again and writes it anew, the cache that serves queries included; verify
+compares it with what it should be and repairs nothing."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -39,6 +40,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.action not in (["rebuild"], ["verify"]):
         raise HnUsageError(f"usage: {_USAGE}")
     repo = repository_of(console)
+    if args.action == ["rebuild"]:
+        discard(repo)
     with _reading.reporting(args, console) as progress:
 
         def work(index: Index) -> tuple[str, int]:
