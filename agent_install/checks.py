@@ -62,7 +62,7 @@ class Check:
 def all_checks(env: Mapping[str, str], names: Sequence[str] | None = None) -> list[Check]:
     """The environment, then every harness (or those of ``names``) that is there or wired."""
     layout = Layout.of(env)
-    found = list(runtime_checks(layout))
+    found = list(runtime_checks(layout, env))
     try:
         manifest = Manifest.load(layout.data)
     except SuiteError as error:
@@ -82,8 +82,8 @@ def all_checks(env: Mapping[str, str], names: Sequence[str] | None = None) -> li
     return found
 
 
-def runtime_checks(layout: Layout) -> Iterator[Check]:
-    """The environment and the launchers that point to it."""
+def runtime_checks(layout: Layout, env: Mapping[str, str]) -> Iterator[Check]:
+    """The environment, the launchers that point to it, and whether PATH leads to those."""
     current = os.path.join(layout.data, "current")
     if not os.path.exists(os.path.join(current, ".complete")):
         yield Check("install: environment", FAIL, f"there is none in {layout.data}", _INSTALL)
@@ -112,6 +112,24 @@ def runtime_checks(layout: Layout) -> Iterator[Check]:
             yield Check("install: launchers", FAIL, f"{what}: {', '.join(some)}", _INSTALL)
     if not (missing or foreign or old):
         yield Check("install: launchers", OK, f"{len(paths)} in {layout.bin} and {layout.hooks}")
+        yield _on_path(layout, env)
+
+
+def _on_path(layout: Layout, env: Mapping[str, str]) -> Check:
+    """Whether the commands that the hooks name to agents are the suite's when a shell looks for them."""
+    name, hint = "install: PATH", f"put {layout.bin} first on PATH, in the shell that starts the agent"
+    found = {command: shutil.which(command, path=env.get("PATH", "")) for command in launchers.COMMANDS}
+    if not any(found.values()):
+        return Check(name, WARN, "leads to none of the commands, and agents are told to run them", hint)
+    bin_directory = os.path.realpath(layout.bin)
+    others = [
+        f"{command} is {path or 'not found'}"
+        for command, path in found.items()
+        if path is None or os.path.realpath(os.path.dirname(path)) != bin_directory
+    ]
+    if others:
+        return Check(name, WARN, ", ".join(others), hint)
+    return Check(name, OK, f"leads to {layout.bin}")
 
 
 def _read(path: str) -> bytes | None:

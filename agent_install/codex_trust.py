@@ -103,7 +103,9 @@ def _list(executable: str, env: Mapping[str, str], scratch: str, deadline: float
         raise NoAnswer(f"codex cannot be started: {error.strerror}") from error
     try:
         return _conversation(server, scratch, deadline)
-    except (BrokenPipeError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except BrokenPipeError as error:
+        raise NoAnswer("codex app-server ended without an answer") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise NoAnswer(f"codex app-server gave no list of hooks ({type(error).__name__})") from error
     finally:
         with suppress(ProcessLookupError, PermissionError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,8 @@ def after_install(installer: Installer, plan: Plan) -> Iterator[str]:
     if layout.bin not in env.get("PATH", "").split(os.pathsep) and any(
         name.startswith(layout.bin + os.sep) for name in changed
     ):
-        yield f"{terminal(layout.bin)} is not on your PATH; the commands are in it"
+        yield f"{terminal(layout.bin)} is not on your PATH, and agents are told to run the commands in it;"
+        yield f'  add it in your shell\'s profile: export PATH={terminal(shlex.quote(layout.bin))}:"$PATH"'
     if any(name.startswith(layout.zsh + os.sep) for name in changed):
         yield f"zsh finds the completion with: fpath+=({terminal(layout.zsh)}) before compinit"
     names = {change.owner for change in plan.changes}

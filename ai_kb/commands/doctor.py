@@ -40,7 +40,6 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.json({"ok": not failed, "checks": [check.as_json() for check in found]})
         return 1 if failed else 0
     for check in found:
-        time = f" [{check.milliseconds} ms]" if check.milliseconds is not None else ""
         hint = f" ({check.hint})" if check.hint else ""
-        _common.say(console, f"{check.status:<4} {check.name}: {check.detail}{time}{hint}")
+        _common.say(console, f"{check.status:<4} {check.name}: {check.detail}{hint}")
     return 1 if failed else 0

@@ -59,6 +59,7 @@ def test_everything_that_was_installed_is_in_order(machine: Machine) -> None:
     codex(machine)
     machine.install()
     assert machine.install("--trust-codex") == 0, machine.err
+    machine.env["PATH"] += f":{machine.layout.bin}"
     found = by_name(machine)
     assert {name: check for name, check in found.items() if check.status != OK} == {}
     for name in ALL:
@@ -83,13 +84,27 @@ def test_checking_writes_nothing_of_the_users(machine: Machine) -> None:
 def test_status_prints_the_next_step_and_ends_with_1(machine: Machine) -> None:
     machine.have("claude")
     assert machine.install("--status") == 1
-    assert "fail  install: environment: there is none" in machine.out
-    assert "→ ./install.sh" in machine.out
+    assert "fail install: environment: there is none" in machine.out
+    assert "(./install.sh)" in machine.out
     machine.install()
     assert machine.install("--status") == 0
     assert machine.install("--status", "--json", "--harness", "claude") == 0
+    assert json.loads(machine.out)["ok"] is True
     value = json.loads(machine.out)["checks"]
     assert {"name", "status", "detail", "hint", "milliseconds"} == set(value[0])
+
+
+def test_commands_that_path_does_not_lead_to_are_a_warning(machine: Machine) -> None:
+    machine.have("claude")
+    machine.install()
+    check = by_name(machine)["install: PATH"]
+    assert check.status == WARN
+    assert machine.layout.bin in check.hint
+    machine.file("other/hn", "#!/bin/sh\n", 0o755)
+    machine.env["PATH"] = f"{machine.home}/other:{machine.layout.bin}:/usr/bin:/bin"
+    assert f"hn is {machine.home}/other/hn" in by_name(machine)["install: PATH"].detail
+    machine.env["PATH"] = f"{machine.layout.bin}:{machine.home}/other:/usr/bin:/bin"
+    assert by_name(machine)["install: PATH"].status == OK
 
 
 def test_nothing_wired_is_a_warning(machine: Machine) -> None:
