@@ -133,6 +133,72 @@ def test_every_file_of_the_repository_that_is_mentioned_exists(path: Path) -> No
             assert list(REPOSITORY.glob(place.rstrip("/"))), f"{path.name}: {span}"
 
 
+# --- citations ------------------------------------------------------------------------------------
+
+_QUOTED = r'"[^"`]+"(?: \([^()]*\))?(?:, \d+(?:(?:, | and )\d+)*)?'
+_SECTIONS = re.compile(rf"docs/(protocol|decisions)\.md, ({_QUOTED}(?:(?:,| and|;|, and) {_QUOTED})*)")
+_RULES = re.compile(r"docs/harnesses\.md, rules? (\d+(?:(?:, | and )\d+)*)")
+_CITED = re.compile(r"docs/(?:protocol|decisions|harnesses)\.md,")
+_DIFFERENCES = "Where this differs from the first implementation"
+
+
+@cache
+def _citing() -> dict[str, str]:
+    """Text of every source file, white space joined across lines and their comment signs."""
+    places = [REPOSITORY / name for name in TOP]
+    files = [path for place in places for path in place.rglob("*") if path.is_file()]
+    text = {}
+    for path in files:
+        if path.suffix in (".py", ".sh", ".js", "") and "data" not in path.parts and path != Path(__file__):
+            lines = [line.strip().lstrip("#/ ") for line in path.read_text("utf-8", "replace").splitlines()]
+            text[str(path.relative_to(REPOSITORY))] = " ".join(lines)
+    return text
+
+
+def _numbered(name: str, section: str) -> set[str]:
+    """Numbers of the numbered list in a section of a page of docs."""
+    text = (REPOSITORY / "docs" / name).read_text()
+    body = text.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return set(re.findall(r"^(\d+)\. ", body, flags=re.M))
+
+
+def test_every_section_that_is_cited_exists() -> None:
+    titles = {
+        name: set(re.findall(r"^## (.*)$", (REPOSITORY / f"docs/{name}.md").read_text(), flags=re.M))
+        for name in ("protocol", "decisions")
+    }
+    differences = _numbered("protocol.md", _DIFFERENCES)
+    cited: dict[str, set[str]] = {"protocol": set(), "decisions": set()}
+    for file, text in _citing().items():
+        for name, sections in _SECTIONS.findall(text):
+            for section in re.findall(_QUOTED, sections):
+                title, numbers = section[1:].split('"', 1)
+                assert title in titles[name], f"{file}: {title}"
+                cited[name].add(title)
+                found = re.findall(r"\d+", numbers)
+                assert not found or title == _DIFFERENCES, f"{file}: {section}"
+                assert set(found) <= differences, f"{file}: {section}"
+    assert titles["protocol"] - cited["protocol"] == set()
+    assert len(cited["decisions"]) > 3
+
+
+def test_every_rule_that_is_cited_exists() -> None:
+    rules = _numbered("harnesses.md", "Rules")
+    cited = 0
+    for file, text in _citing().items():
+        for numbers in _RULES.findall(text):
+            cited += 1
+            assert set(re.findall(r"\d+", numbers)) <= rules, f"{file}: {numbers}"
+    assert cited > 3
+    assert rules == {str(number) for number in range(1, len(rules) + 1)}
+
+
+def test_every_citation_of_a_page_says_which_section_or_rule() -> None:
+    for file, text in _citing().items():
+        understood = len(_SECTIONS.findall(text)) + len(_RULES.findall(text))
+        assert understood == len(_CITED.findall(text)), file
+
+
 # --- commands and flags ---------------------------------------------------------------------------
 
 
