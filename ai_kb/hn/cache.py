@@ -29,6 +29,7 @@ from ai_kb.hn import cache_context, cache_file
 from ai_kb.hn.cache_index import Index, Judged
 from ai_kb.hn.cache_objects import arrived, relevant_refs, shallow_state
 from ai_kb.hn.cache_records import IndexedRecord
+from ai_kb.hn.errors import HnError
 from ai_kb.hn.gitstore import ObjectReader, Repository, configured_object_format, is_oid
 
 TYPE_CHECKING = False
@@ -137,6 +138,7 @@ def open_index(
     progress: Callable[[str, int, int], None] | None = None,
     workspace: str | None = None,
     patient: bool = False,
+    unborn: bool = False,
 ) -> Index:
     """The index of a repository, brought up to date.
 
@@ -150,6 +152,7 @@ def open_index(
         workspace: in a hook: cache directories inside it are not believed.
         patient: in a hook: work until the deadline. Otherwise a hook that finds much to verify stops after
             a second and leaves the rest to a process of its own (``cache_background``).
+        unborn: where HEAD names no commit yet, answer for that: nothing applies, no policy trusts.
 
     Raises:
         IndexUnavailable: the deadline passed, or another process held the file until then.
@@ -162,7 +165,7 @@ def open_index(
     try:
         if refs is None:
             refs = repo.refs(*REF_PREFIXES)
-        commit = _query_commit(reader, at, refs)
+        commit = _query_commit(reader, at, refs, unborn=unborn)
         opening = _Opening(repo, reader, refs, commit, extension, progress, own_reader)
         opening.patient = patient or not repo.hook
         try:
@@ -183,31 +186,39 @@ def ask(
     repo: Repository, question: Callable[[Index], T], *, workspace: str | None = None, **options: object
 ) -> T:
     """``question`` of ``open_index(repo, …)``; once more from a new file when the old one is damaged."""
-    for last in (False, True):
+
+    def answer() -> T:
         index = open_index(repo, workspace=workspace, **options)  # type: ignore[arg-type]
         try:
             return question(index)
-        except Exception as error:
-            if last or not cache_file.is_damage(error):
-                raise
         finally:
             index.close()
-        discard(repo, workspace)
-    raise AssertionError("unreachable")
+
+    return cache_file.twice(answer, lambda: discard(repo, workspace))
 
 
 def discard(repo: Repository, workspace: str | None = None) -> None:
-    """Remove the file of a repository's index; the next ``open_index`` makes it again."""
+    """Remove the file of a repository's index; the next ``open_index`` makes it again.
+
+    One that may not be used is left where it is. Raises LockTimeout when another process is at work on it.
+    """
     path = cache_file.index_path(repo.common_dir, repo.env, workspace)
-    if os.path.lexists(path):
-        with cache_file.writer_lock(path, _HOOK_WAIT if repo.hook else _COMMAND_WAIT):
-            cache_file.remove_file(path)
+    try:
+        if os.path.lexists(path):
+            with cache_file.writer_lock(path, _HOOK_WAIT if repo.hook else _COMMAND_WAIT):
+                cache_file.remove_file(path)
+    except (OSError, UnsafePath):
+        return
 
 
-def _query_commit(reader: ObjectReader, at: str, refs: Mapping[str, str]) -> str:
+def _query_commit(reader: ObjectReader, at: str, refs: Mapping[str, str], *, unborn: bool) -> str:
     if is_oid(at, reader.hash_length):
+        if cache_context.is_unborn(at):
+            raise HnError(f"inspect memory policy at commit {at}")
         return at
     known = refs.get(at)
+    if known is None and unborn:
+        known = reader.head() or "0" * reader.hash_length
     return known if known is not None else reader.resolve_commit(at)
 
 
@@ -245,12 +256,13 @@ class _Opening:
         except OSError as error:
             return self._in_memory(f"{path!r}: {error.strerror}")
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorname.startswith(_CANNOT_WRITE):
+            name = getattr(error, "sqlite_errorname", "")
+            if name.startswith(_CANNOT_WRITE):
                 return self._in_memory(f"{path!r}: {error}")
-            if error.sqlite_errorname.startswith(_LOCKED):
+            if name.startswith(_LOCKED):
                 raise self._busy() from error
             return self._remade(path)
-        except sqlite3.DatabaseError:
+        except (sqlite3.DatabaseError, *cache_file.GARBAGE):
             return self._remade(path)
 
     def _busy(self) -> IndexUnavailable:
@@ -341,7 +353,7 @@ class _Opening:
             conn.close()
             raise _Unfinished(
                 "the private index is not complete yet; what was verified is kept",
-                "run `hn memory index rebuild`, or wait for the next prompt",
+                "a later prompt or any reading command goes on from there",
             ) from None
         except BaseException:
             conn.close()

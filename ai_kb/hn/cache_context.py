@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ai_kb.hn.gitstore import ObjectReader, Repository
 
 # Contexts kept in one file: worktrees and branches that somebody goes to and fro between.
-_KEPT = 8
+_KEPT = 32
 # More differing commits than this, and all anchors are asked about at once instead.
 _MAX_DIFFERENCE = 20_000
 # A context whose ancestry could not be told for sure is made again each time.
@@ -36,8 +36,14 @@ def descendants_key(context: int) -> str:
     return f"{_RECORDS}{context}"
 
 
-def _ancestors_key(context: int) -> str:
+def ancestors_key(context: int) -> str:
+    """The set of anchors, by number, that are the context's commit or ancestors of it."""
     return f"{_ANCESTORS}{context}"
+
+
+def is_unborn(commit: str) -> bool:
+    """Whether a query commit stands for a HEAD that names no commit yet."""
+    return commit.count("0") == len(commit)
 
 
 class Context:
@@ -103,7 +109,7 @@ def update(conn: sqlite3.Connection, repo: Repository, reader: ObjectReader, com
 
 def ancestor_oids(conn: sqlite3.Connection, context: int) -> set[str]:
     """Anchor commits that the context's commit is or descends from."""
-    ancestors = bits.read(conn, _ancestors_key(context))
+    ancestors = bits.read(conn, ancestors_key(context))
     return {oid for number, oid in conn.execute("SELECT number, oid FROM anchor") if ancestors >> number & 1}
 
 
@@ -118,7 +124,7 @@ def _base(conn: sqlite3.Connection, epoch: int) -> tuple[int, str, int] | None:
 def _drop_oldest(conn: sqlite3.Connection) -> None:
     rows = conn.execute("SELECT id FROM context ORDER BY used DESC LIMIT -1 OFFSET ?", (_KEPT,))
     for (id,) in rows.fetchall():
-        for key in (_ancestors_key(id), descendants_key(id)):
+        for key in (ancestors_key(id), descendants_key(id)):
             conn.execute("DELETE FROM flag WHERE key = ?", (key,))
         conn.execute("DELETE FROM context WHERE id = ?", (id,))
 
@@ -128,7 +134,7 @@ def _drop_oldest(conn: sqlite3.Connection) -> None:
 
 def _policy(conn: sqlite3.Connection, reader: ObjectReader, commit: str) -> str:
     """Digest of the policy at ``commit``, which is then in the ``policy`` table."""
-    data = read_policy(reader, commit)
+    data = None if is_unborn(commit) else read_policy(reader, commit)
     from ai_kb.hn.policy import parse_policy, policy_digest
 
     digest = policy_digest(data)
@@ -186,10 +192,12 @@ def _anchors(conn: sqlite3.Connection, first: int) -> tuple[dict[int, list[int]]
 
 def _judge(repo: Repository, commit: str, oids: dict[int, str]) -> tuple[list[int], bool]:
     """(the anchors among ``oids`` that ``commit`` is or descends from, whether that is sure)."""
-    outside = repo.not_reachable((oid for oid in oids.values() if oid != commit), commit)
-    if outside is None:  # history is missing somewhere, so nobody can say; asked again next time
-        return [anchor for anchor, oid in oids.items() if oid == commit], False
-    return [anchor for anchor, oid in oids.items() if oid not in outside], True
+    if is_unborn(commit):
+        return [], True
+    answers = repo.ancestry((oid for oid in oids.values() if oid != commit), commit)
+    found = [anchor for anchor, oid in oids.items() if oid == commit or answers[oid]]
+    # Where history is missing nobody can say; asked again next time.
+    return found, None not in answers.values()
 
 
 def _extend(
@@ -203,7 +211,7 @@ def _extend(
     records, oids = _anchors(conn, first)
     if not records:
         return True
-    ancestors = bits.read(conn, _ancestors_key(id))
+    ancestors = bits.read(conn, ancestors_key(id))
     known = {anchor for anchor in oids if ancestors >> anchor & 1}
     # An anchor that an older record has as well was judged with that one.
     older = {
@@ -220,7 +228,7 @@ def _extend(
     found, sure = _judge(repo, commit, fresh)
     staged = bits.Staged()
     for anchor in found:
-        staged.add(anchor, _ancestors_key(id))
+        staged.add(anchor, ancestors_key(id))
     for anchor in (*found, *known):
         for number in records[anchor]:
             staged.add(number, descendants_key(id))
@@ -232,7 +240,7 @@ def _from_nothing(conn: sqlite3.Connection, repo: Repository, id: int, commit: s
     """Make a context by asking about every anchor at once."""
     records, oids = _anchors(conn, 0)
     found, sure = _judge(repo, commit, oids)
-    bits.write(conn, _ancestors_key(id), bits.union(found))
+    bits.write(conn, ancestors_key(id), bits.union(found))
     bits.write(conn, descendants_key(id), bits.union(n for anchor in found for n in records[anchor]))
     return sure
 
@@ -251,7 +259,7 @@ def _from_base(
     difference = _difference(repo, base_commit, commit)
     if difference is None:
         return None
-    ancestors, anchored = bits.read(conn, _ancestors_key(base_id)), bits.read(conn, descendants_key(base_id))
+    ancestors, anchored = bits.read(conn, ancestors_key(base_id)), bits.read(conn, descendants_key(base_id))
     for oid, added in difference:
         row = conn.execute("SELECT number FROM anchor WHERE oid = ?", (oid,)).fetchone()
         if row is None:
@@ -264,7 +272,7 @@ def _from_base(
         else:
             ancestors &= ~(1 << anchor)
             anchored &= ~records
-    bits.write(conn, _ancestors_key(id), ancestors)
+    bits.write(conn, ancestors_key(id), ancestors)
     bits.write(conn, descendants_key(id), anchored)
     return _extend(conn, repo, id, commit, upto)
 

@@ -12,12 +12,9 @@ import pytest
 
 from agent_base.cli import Parser, string_console
 from ai_kb.hn import cli
-from ai_kb.hn.commands import show
 from ai_kb.hn.commands.record import read_input
-from ai_kb.hn.envelope import VerifiedMemory
-from ai_kb.hn.errors import HnError, HnUsageError
+from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.flags import FIRST, ONE_SIDE, FlagParser, Verbs
-from ai_kb.hn.streams import Collection
 
 
 @pytest.fixture(autouse=True)
@@ -159,16 +156,6 @@ def test_machine_input_may_come_from_a_text_stream() -> None:
     made = string_console(os.environ)
     made.stdin = io.StringIO('{"é": 1}')
     assert read_input("-", made) == '{"é": 1}'.encode()
-
-
-def test_a_prefix_that_fits_two_memories_is_refused() -> None:
-    collection = Collection()
-    for last in "12":
-        key = f"sha256:{'a' * 63}{last}"
-        collection.memories[key] = VerifiedMemory(key, None, b"")  # type: ignore[arg-type]
-    with pytest.raises(HnError, match="is ambiguous: 2 ids start so"):
-        show._find(collection, "a" * 8)
-    assert show._find(collection, "sha256:" + "a" * 63 + "2").id.endswith("2")
 
 
 def test_the_console_script_gives_the_exit_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

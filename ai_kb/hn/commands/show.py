@@ -7,16 +7,15 @@ import string
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb.hn import canonical
+from ai_kb.hn import cache, canonical, lookup
+from ai_kb.hn.cache_index import Index
 from ai_kb.hn.commands import _shared
+from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.envelope import VerifiedMemory, anchor_mapping, envelope_mapping, record_mapping
 from ai_kb.hn.errors import NotFound
-from ai_kb.hn.eventstore import EVENT_PREFIXES, collect_events
-from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.flags import FlagParser
-from ai_kb.hn.policy import Policy, parse_policy
-from ai_kb.hn.projection import Dependency, Edge, Projection, Query, Row, project
-from ai_kb.hn.streams import MEMORY_PREFIXES, Collection, collect
+from ai_kb.hn.gitstore import Repository
+from ai_kb.hn.projection import Dependency, Edge, Row
 from ai_kb.hn.unsettled import described
 
 _USAGE = "hn memory show MEMORY [--json]"
@@ -46,93 +45,106 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Print one memory."""
     if len(args.memory) != 1:
         raise _shared.wrong_usage(_USAGE)
-    with _shared.Session(console) as session:
-        refs = session.repo.refs(*MEMORY_PREFIXES, *EVENT_PREFIXES)
-        collection = collect(session.repo, session.reader, refs=refs, prefixes=session.prefixes)
-        try:
-            memory = _find(collection, args.memory[0])
-        except NotFound as error:
-            pending = described(session.repo.common_dir)
-            if pending:
-                raise NotFound(error.message, pending) from error
-            raise
-        projection = _project(session, collection, refs)
-    commit = collection.positions[memory.id].commit
+    found = look(repository_of(console), args.memory[0])
     if args.json:
-        value = as_object(memory, commit, projection)
-        console.stdout.write(canonical.encode(value).decode() + "\n")
+        console.stdout.write(canonical.encode(found.as_object()).decode() + "\n")
     else:
-        console.stdout.write(as_text(memory, commit, projection))
+        console.stdout.write(found.as_text())
     return 0
 
 
-def _find(collection: Collection, asked: str) -> VerifiedMemory:
-    """The one memory whose id starts with what was asked for."""
+class Shown:
+    """One memory with everything that the verified set and HEAD say about it.
+
+    Attributes:
+        commit: where it was found.
+        row: how it is judged; None for what is no record.
+        target: how what it is about is judged; None where there is none, or not here.
+        edges: the relationships that lead from it and to it.
+        dependencies: what it waits for, and who waits for the same target.
+    """
+
+    __slots__ = ("commit", "dependencies", "edges", "memory", "row", "target")
+
+    def __init__(self, index: Index, memory: VerifiedMemory) -> None:
+        target = lookup.memory_of(index, memory.envelope.target) if memory.envelope.target else None
+        rows = lookup.rows(index, [memory] if target is None else [memory, target])
+        self.memory = memory
+        self.commit = lookup.commit_of(index, memory.id)
+        self.row = rows.get(memory.id)
+        self.target = rows.get(memory.envelope.target)
+        self.edges = lookup.edges_of(index, memory)
+        self.dependencies = lookup.dependencies_of(index, memory, self.row)
+
+    def as_object(self) -> dict[str, object]:
+        """The JSON result. Author text is nowhere but in ``envelope.actorName`` and below ``data``."""
+        envelope = envelope_mapping(self.memory.envelope)
+        envelope.pop("record", None)
+        envelope["signature"] = "valid"
+        value: dict[str, object] = {
+            "version": _shared.VERSION,
+            "warning": _shared.WARNING,
+            "memoryId": self.memory.id,
+            "commit": self.commit,
+            "envelope": envelope,
+        }
+        if self.row is not None:
+            value["projection"] = row_object(self.row)
+        if self.target is not None:
+            value["targetProjection"] = row_object(self.target)
+        value["relationships"] = [edge_object(edge) for edge in self.edges]
+        value["missingDependencies"] = [dependency_object(dependency) for dependency in self.dependencies]
+        return value
+
+    def as_text(self) -> str:
+        """The result for a terminal; controls in author text are replaced."""
+        lines = [
+            _shared.WARNING,
+            f"Memory: {self.memory.id}",
+            f"Commit: {self.commit}",
+            f"Actor: {self.memory.envelope.actor}",
+            f"Stream: {self.memory.envelope.stream}",
+            f"Operation: {self.memory.envelope.operation}",
+            "Signature: valid",
+        ]
+        for label, row in (("Projection", self.row), ("Target projection", self.target)):
+            if row is not None:
+                lines += [
+                    f"{label}: {row.id}",
+                    f"Lifecycle: {row.lifecycle}",
+                    f"Applicability: {row.applicability}",
+                    f"Evidence: {row.evidence}",
+                    f"Trust: {row.trust}",
+                    f"Content digest: {row.content_digest}",
+                    f"Content (inert): {_shared.readable(row.data.content)}",
+                ]
+        return "\n".join(lines) + "\n"
+
+
+def look(repo: Repository, asked: str) -> Shown:
+    """The one memory whose id starts with what was asked for. Raises NotFound, HnError."""
     digits = asked.removeprefix("sha256:")
-    if not _LEAST_DIGITS <= len(digits) <= _FULL_DIGITS or not _HEX.issuperset(digits):
-        raise _shared.not_found(asked)
-    if len(digits) == _FULL_DIGITS:
-        found = [memory for memory in (collection.memories.get(f"sha256:{digits}"),) if memory]
-    else:
-        found = [memory for key, memory in collection.memories.items() if key.startswith(f"sha256:{digits}")]
-    if not found:
-        raise _shared.not_found(asked)
-    if len(found) > 1:
-        raise _shared.ambiguous(asked, len(found))
-    return found[0]
+    valid = _LEAST_DIGITS <= len(digits) <= _FULL_DIGITS and _HEX.issuperset(digits)
+
+    def found(index: Index) -> Shown:
+        ids = lookup.ids_starting(index, digits) if valid else []
+        if len(ids) > 1:
+            raise _shared.ambiguous(asked, len(ids))
+        memory = lookup.memory_of(index, ids[0]) if ids else None
+        if memory is None:
+            raise _not_found(repo, asked)
+        return Shown(index, memory)
+
+    return cache.ask(repo, found, unborn=True)
 
 
-def _project(session: _shared.Session, collection: Collection, refs: dict[str, str]) -> Projection:
-    """The projection at HEAD; where there is no commit yet, nothing applies and no policy trusts."""
-    head = session.reader.head()
-    facts = RepositoryFacts(
-        session.repo,
-        session.reader,
-        collection.memories,
-        lambda: collect_events(session.repo, session.reader, refs=refs, prefixes=session.prefixes),
-    )
-    facts.prepare(collection.memories.values(), head or "")
-    query = Query(head or "", _policy(session, head))
-    return project(collection.memories.values(), query, facts)
+def _not_found(repo: Repository, asked: str) -> NotFound:
+    error = _shared.not_found(asked)
+    pending = described(repo.common_dir)
+    return NotFound(error.message, pending) if pending else error
 
 
-def _policy(session: _shared.Session, commit: str | None) -> Policy | None:
-    from ai_kb.hn.cache_context import read_policy
-
-    data = None if commit is None else read_policy(session.reader, commit)
-    return None if data is None else parse_policy(data)
-
-
-# --- what is printed ----------------------------------------------------------------------------
-
-
-def as_object(memory: VerifiedMemory, commit: str, projection: Projection) -> dict[str, object]:
-    """The JSON result. Author text is nowhere but in ``envelope.actorName`` and below ``data``."""
-    envelope = envelope_mapping(memory.envelope)
-    envelope.pop("record", None)
-    envelope["signature"] = "valid"
-    value: dict[str, object] = {
-        "version": _shared.VERSION,
-        "warning": _shared.WARNING,
-        "memoryId": memory.id,
-        "commit": commit,
-        "envelope": envelope,
-    }
-    row = projection.rows.get(memory.id)
-    if row is not None:
-        value["projection"] = row_object(row)
-    target = projection.rows.get(memory.envelope.target)
-    if target is not None:
-        value["targetProjection"] = row_object(target)
-    value["relationships"] = [
-        edge_object(edge) for edge in projection.edges if memory.id in (edge.source, edge.target)
-    ]
-    value["missingDependencies"] = [
-        dependency_object(dependency)
-        for dependency in projection.missing_dependencies
-        if dependency.owner == memory.id or dependency.missing in (memory.id, memory.envelope.target)
-    ]
-    return value
+# --- as JSON -------------------------------------------------------------------------------------
 
 
 def row_object(row: Row) -> dict[str, object]:
@@ -189,29 +201,3 @@ def dependency_object(dependency: Dependency) -> dict[str, object]:
     value["missingId"] = dependency.missing
     value["reason"] = dependency.reason
     return value
-
-
-def as_text(memory: VerifiedMemory, commit: str, projection: Projection) -> str:
-    """The result for a terminal; controls in author text are replaced."""
-    lines = [
-        _shared.WARNING,
-        f"Memory: {memory.id}",
-        f"Commit: {commit}",
-        f"Actor: {memory.envelope.actor}",
-        f"Stream: {memory.envelope.stream}",
-        f"Operation: {memory.envelope.operation}",
-        "Signature: valid",
-    ]
-    for label, key in (("Projection", memory.id), ("Target projection", memory.envelope.target)):
-        row = projection.rows.get(key)
-        if row is not None:
-            lines += [
-                f"{label}: {row.id}",
-                f"Lifecycle: {row.lifecycle}",
-                f"Applicability: {row.applicability}",
-                f"Evidence: {row.evidence}",
-                f"Trust: {row.trust}",
-                f"Content digest: {row.content_digest}",
-                f"Content (inert): {_shared.readable(row.data.content)}",
-            ]
-    return "\n".join(lines) + "\n"
