@@ -1,8 +1,9 @@
 """Full-text search over the capsules of one or two stores: BM25 over title, body and topics.
 
 ``EXTENSION`` keeps the tables of search in the private index (``ai_kb.hn.cache``), so that one file
-serves ``recall``, ``search`` and the hooks. FTS5 holds the postings; how many records hold a token
-is counted beside them, since asking FTS5 costs as much as reading them.
+serves ``recall``, ``search`` and the hooks (``capsule_tables`` has those that
+commands ask beside). FTS5 holds the postings; how many records hold a token is counted beside them, since
+asking FTS5 costs as much as reading them.
 
 Work is bounded: of a query the rarest tokens are looked up, at most ``MAX_TOKENS`` of them with
 together at most ``MAX_POSTINGS`` postings, and the ``MAX_CANDIDATES`` records that these point to
@@ -93,20 +94,27 @@ class CapsuleTables:
     """The extension of the private index that keeps the tables of search."""
 
     name = "search"
-    version = 1
+    version = 2
     where = "ai_kb.search:EXTENSION"
 
     def create(self, conn: sqlite3.Connection) -> None:
         """Make the tables; they do not exist."""
-        for statement in _SCHEMA:
+        from ai_kb import capsule_tables
+
+        for statement in (*_SCHEMA, *capsule_tables.SCHEMA):
             conn.execute(statement)
 
     def apply(
         self, conn: sqlite3.Connection, added: Sequence[IndexedRecord], removed: Sequence[IndexedRecord]
     ) -> None:
         """Take in new records and forget vanished ones."""
+        from ai_kb import capsule_tables
+
+        capsules = [(record, _capsule(record)) for record in added]
+        capsule_tables.remove(conn, [(record, _capsule(record)) for record in removed])
+        capsule_tables.add(conn, capsules)
         gone = _documents(conn, [record.number for record in removed])
-        new = [_document(record) for record in added]
+        new = [_document(record.number, capsule) for record, capsule in capsules]
         _count(conn, gone, -1)
         _count(conn, new, 1)
         rows = [(d.number, " ".join(d.title), " ".join(d.body), " ".join(d.topics)) for d in gone]
@@ -123,13 +131,16 @@ class CapsuleTables:
 EXTENSION = CapsuleTables()
 
 
-def _document(record: IndexedRecord) -> Document:
+def _capsule(record: IndexedRecord) -> Capsule:
     data = record.data
     content, topics = data["content"], data["topics"]
     assert isinstance(content, str)
     assert isinstance(topics, list)
-    capsule = Capsule(str(data["kind"]), content, topics)
-    document = Document(record.number, "", "", "")
+    return Capsule(str(data["kind"]), content, topics)
+
+
+def _document(number: int, capsule: Capsule) -> Document:
+    document = Document(number, "", "", "")
     document.title = terms(capsule.title)
     text = "\n".join([capsule.body, *capsule.trailer("Source")])
     document.body = terms(text)[:MAX_BODY_TOKENS]
