@@ -133,7 +133,10 @@ def state(spec_dir: str, key: str | None = None) -> FlushResult:
 
 
 def _ledger_lines(spec_dir: str, key: str | None) -> list[str]:
-    found = ledger.open_errors(spec_dir, key, recording=True)
+    try:
+        found = ledger.open_errors(spec_dir, key, recording=True)
+    except (SuiteError, OSError) as error:
+        return [f"the error ledger cannot be read: {error}"]
     return [f"{entry.get('kind')}: {entry.get('message')}" for entry in found]
 
 

@@ -144,12 +144,16 @@ class State:
         remove(self.binding_path(session_key))
 
     def bindings(self) -> dict[str, str]:
-        """Session key → named topic, of every session that is bound."""
+        """Session key → named topic, of every session that is bound. What is not this user's own file
+        binds nobody."""
         found: dict[str, str] = {}
         for name in self.names():
             if name.startswith(BINDING_PREFIX) and name.endswith(".txt"):
                 key = name[len(BINDING_PREFIX) : -4]
-                topic = self.binding(key)
+                try:
+                    topic = self.binding(key)
+                except UnsafePath:
+                    continue
                 if topic is not None:
                     found[key] = topic
         return found

@@ -12,8 +12,8 @@ from typing import Any
 
 from agent_base import files
 from agent_base.cli import Console
-from agent_base.errors import SuiteError
-from agent_memory import cleanroom, context, ledger, moves, queue, recorder, spool, topics, upkeep
+from agent_base.errors import SuiteError, UnsafePath
+from agent_memory import cleanroom, context, ledger, locks, moves, queue, recorder, spool, topics, upkeep
 from agent_memory import workspace as places
 from agent_memory.commands import _shared
 from agent_memory.mirror import Mirror
@@ -88,7 +88,10 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
     recorded = before - len(queue.pending(state.spec_dir, key))
     if recorded > 0:
         done.append(f"{_shared.count(recorded, 'pending event')} recorded")
-    done += upkeep.repair(state.spec_dir, key, timeout=_shared.LOCK_SECONDS)
+    try:
+        done += upkeep.repair(state.spec_dir, key, timeout=_shared.LOCK_SECONDS)
+    except UnsafePath as error:  # of the ledger: only a person can say what it is
+        _shared.warn(console, f"the error ledger is left alone: {error}")
     done += _remove_damaged_bindings(state)
     _shared.sync_mirror(mirror, console)
     return done
@@ -96,13 +99,19 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
 
 def _errors_of_no_workspace(state: State, console: Console) -> list[str]:
     """What failed before it was known which workspace it was of; the dispatcher's last failure."""
-    entries = ledger.of_no_workspace(state.root, state.spec_dir, console.env)
+    try:
+        entries = ledger.of_no_workspace(state.root, state.spec_dir, console.env)
+    except SuiteError as error:
+        return [f"the root's error ledger cannot be read: {error}"]
     return [f"{e.get('kind')}: {e.get('message')} ({e.get('ts')})" for e in entries]
 
 
 def _clear_errors_of_no_workspace(state: State, console: Console) -> list[str]:
     done = []
-    seen = ledger.resolve(state.root) if state.root != state.spec_dir else 0
+    try:
+        seen = ledger.resolve(state.root) if state.root != state.spec_dir else 0
+    except UnsafePath:
+        seen = 0  # it is shown as what it is
     if seen:
         done.append(f"{seen} entries of the root's error ledger are marked as seen")
     path = ledger.dispatcher_error_path(console.env)
@@ -187,14 +196,25 @@ def _overrides(state: State, mirror: Mirror | None, console: Console) -> list[Fi
 
 
 def _unsafe_files(state: State) -> list[Finding]:
+    """What is not this user's own in the directory, its locks and its queues."""
+    own = [state.spec_dir, state.path(locks.LOCKS), state.path(queue.QUEUE)]
+    own += [queue.directory(state.spec_dir, key) for key in queue.sessions(state.spec_dir)]
     found = []
-    for name in state.names():
+    for directory in own:
+        if directory != state.spec_dir and os.path.islink(directory):
+            continue  # said already
         try:
-            files.check_private(state.path(name), os.lstat(state.path(name)))
-        except SuiteError as error:
-            found.append(Finding("file", "problem", error.message, error.hint or "remove it"))
-        except FileNotFoundError:
+            names = os.listdir(directory)
+        except (FileNotFoundError, NotADirectoryError):
             continue
+        for name in sorted(names):
+            path = os.path.join(directory, name)
+            try:
+                files.check_private(path, os.lstat(path))
+            except SuiteError as error:
+                found.append(Finding("file", "problem", error.message, error.hint or "remove it"))
+            except FileNotFoundError:
+                continue
     return found
 
 
@@ -218,19 +238,23 @@ def _recording(state: State, key: str | None) -> list[Finding]:
                 "spool", "note", f"{_shared.count(spooled, 'event')} of all workspaces about to be recorded"
             )
         )
-    injection = [e for e in ledger.open_errors(state.spec_dir, key) if e.get("kind") in ledger.INJECTION]
+    entries, injection = _ledger_entries(state.spec_dir, key)
     errors = [*waiting.errors, *(f"{e.get('kind')}: {e.get('message')}" for e in injection)][-_ERRORS_SHOWN:]
     found += [Finding("error", "problem", error, "--repair clears it away") for error in errors]
     if not found:
-        seen = len(ledger.entries(state.spec_dir))
-        found.append(
-            Finding(
-                "recording",
-                "ok",
-                f"nothing is pending ({_shared.count(seen, 'entry', 'entries')} in the error ledger)",
-            )
-        )
+        seen = _shared.count(entries, "entry", "entries")
+        found.append(Finding("recording", "ok", f"nothing is pending ({seen} in the error ledger)"))
     return found
+
+
+def _ledger_entries(spec_dir: str, key: str | None) -> tuple[int, list[ledger.Entry]]:
+    """How many entries the ledger has, and the open ones about injection; of one that cannot be read
+    (``queue.state`` says so) none."""
+    try:
+        injection = [e for e in ledger.open_errors(spec_dir, key) if e.get("kind") in ledger.INJECTION]
+        return len(ledger.entries(spec_dir)), injection
+    except SuiteError:
+        return 0, []
 
 
 def _prefix(console: Console) -> list[Finding]:

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from agent_base.cli import Console
+from agent_base.errors import SuiteError
 from agent_memory import moves, worklog
 from agent_memory.commands import _shared
 from agent_memory.layout import Commands
@@ -37,7 +38,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     _shared.sync_mirror(mirror, console)
     now = console.now().timestamp()
     bound = list(state.bindings().values())
-    pointer = state.pointer()
+    try:
+        pointer = state.pointer()
+    except SuiteError as error:
+        _shared.warn(console, error.message)
+        pointer = None
     rows = [
         _row(state, bucket, now, bound.count(bucket.topic), pointer)
         for bucket in state.buckets()
@@ -69,7 +74,7 @@ def _row(state: State, bucket: Bucket, now: float, sessions: int, pointer: str |
         "modified": round(bucket.modified, 3),
         "spec_file": state.spec_path(bucket.topic) if bucket.has_spec else None,
         "worklog": state.worklog_path(bucket.topic) if bucket.has_worklog else None,
-        "entries": worklog.tail(state.worklog_path(bucket.topic), 0)[1],
+        "entries": worklog.tail(state.worklog_path(bucket.topic), 0)[1] if bucket.has_worklog else 0,
         "sessions": sessions,
         "pointer": bucket.topic == pointer,
         "paused": paused,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_memory import ledger, queue
+from agent_memory import ledger, queue, topics
 from agent_memory.cli import VERBS
 from tests.conftest import REPOSITORY
 from tests.memory.support import (
@@ -135,6 +135,15 @@ class TestList:
         assert rows[1]["sessions"] == 1
         assert rows[1]["paused"] is True
 
+    def test_shows_the_rest_of_a_workspace_with_files_that_could_be_planted(self, repository: Path) -> None:
+        write_spec(repository, "fix", "summary: kept\n")
+        state = state_of(repository)
+        for name in ("fix.worklog.jsonl", topics.POINTER, f"{topics.BINDING_PREFIX}S.txt"):
+            os.symlink("/etc/passwd", state.path(name))
+        ran = ok(repository, "list")
+        assert ran.out.startswith("fix (just now): kept")
+        assert "symbolic link" in ran.err
+
     def test_shows_fallback_buckets_when_asked(self, repository: Path) -> None:
         record(repository, SESSION, "make")
         assert "no topics yet" in ok(repository, "list").out
@@ -241,6 +250,14 @@ class TestNote:
             queue.enqueue(state.spec_dir, SESSION, entry, queue.new_id())
         ok(tmp_path, "note", "fact", "three", "--session-id", SESSION)
         assert commands_of(tmp_path, "current") == ["one", "two", "three"]
+
+    def test_is_taken_though_the_error_ledger_cannot_be_read(self, repository: Path) -> None:
+        state = state_of(repository)
+        os.symlink("/etc/passwd", state.path(ledger.FILE))
+        ran = ok(repository, "note", "fact", "kept", "--session-id", SESSION)
+        assert "the error ledger cannot be read" in ran.err
+        assert commands_of(repository, f"session-{SESSION}") == ["kept"]
+        assert ok(repository, "status", "--session-id", SESSION, "--json").json["errors"]
 
     def test_that_the_queue_cannot_take_is_an_error(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -512,6 +529,30 @@ class TestDoctor:
         assert ran.code == 1
         assert "can be written by others" in ran.json["findings"][0]["message"]
         assert memory(repository, "status").code == 1
+
+    @pytest.mark.parametrize("name", [".worklog-locks-v1/activity.lock", ".worklog-queue-v1/S/.sequence"])
+    def test_finds_files_of_others_in_locks_and_queues(self, repository: Path, name: str) -> None:
+        state = state_of(repository)
+        record(repository, "S", "make")
+        Path(state.path(name)).unlink()
+        os.symlink("/etc/passwd", state.path(name))
+        ran = memory(repository, "doctor")
+        assert ran.code == 1
+        assert f"{name}' is a symbolic link" in ran.out
+
+    @pytest.mark.parametrize("place", ["workspace", "root"])
+    def test_of_an_error_ledger_that_could_be_planted_says_so_and_the_rest(
+        self, repository: Path, place: str
+    ) -> None:
+        state = state_of(repository)
+        directory = state.root if place == "root" else state.spec_dir
+        Path(directory, ledger.FILE).write_text("")
+        os.chmod(Path(directory, ledger.FILE), 0o666)
+        for argv in (("doctor",), ("doctor", "--repair")):
+            ran = memory(repository, *argv)
+            assert ran.code == 1
+            assert "error ledger cannot be read" in ran.out
+            assert "mirror: " in ran.out
 
     @pytest.mark.parametrize("name", ["AGENT_MEMORY_SPEC_ROOT", "AGENT_MEMORY_MIRROR_ROOT"])
     def test_finds_a_root_that_hooks_ignore(self, repository: Path, name: str) -> None:

@@ -91,6 +91,17 @@ class TestSelect:
         assert f"--- merged from session-{SESSION} on 2026-11-30T12:00:00Z (" in text
         assert "Written before." in text
 
+    def test_is_whole_beside_control_files_that_others_could_write(self, repository: Path) -> None:
+        """Made by hand, under the umask of a group."""
+        write_spec(repository, "fix", "the plan\n")
+        state = state_of(repository)
+        for path in (state.path(topics.POINTER), state.no_context_path("fix")):
+            Path(path).write_text("fix\n")
+            os.chmod(path, 0o664)
+        ok(repository, "select", "fix", "--session-id", SESSION)
+        assert not moves.unfinished(state)
+        assert state.binding(SESSION) == "fix"
+
     def test_leaves_current_alone(self, tmp_path: Path) -> None:
         record(tmp_path, SESSION, "shared by all")
         ok(tmp_path, "select", "fix", "--create", "--session-id", SESSION)
