@@ -19,7 +19,7 @@ from agent_install.checks import FAIL, OK, WARN, Check
 from agent_memory import ledger
 from agent_memory.topics import State
 from ai_kb import consent, corpus, seen, stores
-from ai_kb.hn.cache import open_index
+from ai_kb.hn.cache import ask
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.policy import MISSING_DIGEST
 from ai_kb.search import EXTENSION
@@ -129,10 +129,11 @@ def _streams(store: Store) -> Iterator[Check]:
     )
     if not _has_commit(store):
         return
-    with open_index(store.repo, extension=EXTENSION) as index:
-        count = index.gate().bit_count()
-        note = index.note
-        digest = index.policy_digest
+    count, note, digest = ask(
+        store.repo,
+        lambda index: (index.gate().bit_count(), index.note, index.policy_digest),
+        extension=EXTENSION,
+    )
     policy = reading.policy.digest if reading.policy else MISSING_DIGEST
     name = f"{store.described}: index"
     if note:

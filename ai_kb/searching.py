@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ai_kb import stores
 from ai_kb.capsule import Capsule
 from ai_kb.hn import cache_bits as bits
-from ai_kb.hn.cache import Index, Judged, open_index
+from ai_kb.hn.cache import Index, Judged, discard, open_index
+from ai_kb.hn.cache_file import twice
 from ai_kb.hn.projection import ACTIVE, LIFECYCLES
 from ai_kb.search import EXTENSION, Source, search
 from ai_kb.stores import REPO, Store
@@ -54,35 +55,43 @@ def find(
     Raises:
         HnError, IndexUnavailable: a store that cannot be read.
     """
-    with ExitStack() as stack:
+
+    def answer() -> list[Hit]:
         indexes: dict[str, Index] = {}
-        sources: list[Source] = []
+        with ExitStack() as stack:
+            sources: list[Source] = []
+            for store in stores.stores(workspace, env, only):
+                index = _open(store)
+                if index is None:
+                    continue
+                stack.enter_context(index)
+                indexes[store.name] = index
+                allowed = index.gate(
+                    lifecycle=LIFECYCLES if every_lifecycle else (ACTIVE,),
+                    trust=() if untrusted else ("qualified",),
+                )
+                for prefix, values in (("kind/", kinds), ("scope/", scopes), ("domain/", domains)):
+                    if values:
+                        allowed &= index.any_of(bits.TOPIC, [prefix + value for value in values])
+                sources.append(Source(store.name, index.conn, allowed))
+            found: list[Hit] = []
+            # A record may name several kinds or scopes; which one counts is the capsule's to say.
+            for hit in search(sources, query, limit=2 * limit if kinds or scopes else limit):
+                for judged in indexes[hit.source].judged([hit.number]):
+                    data = judged.record.data
+                    topics = data["topics"]
+                    assert isinstance(topics, list)
+                    capsule = Capsule(str(data["kind"]), str(data["content"]), topics)
+                    if (not scopes or capsule.scope in scopes) and (not kinds or capsule.kind in kinds):
+                        changed = _changed(indexes[hit.source], judged) if hit.source == REPO else ()
+                        found.append(Hit(hit.source, judged, capsule, hit.score, changed))
+            return found[:limit]
+
+    def make_again() -> None:
         for store in stores.stores(workspace, env, only):
-            index = _open(store)
-            if index is None:
-                continue
-            stack.enter_context(index)
-            indexes[store.name] = index
-            allowed = index.gate(
-                lifecycle=LIFECYCLES if every_lifecycle else (ACTIVE,),
-                trust=() if untrusted else ("qualified",),
-            )
-            for prefix, values in (("kind/", kinds), ("scope/", scopes), ("domain/", domains)):
-                if values:
-                    allowed &= index.any_of(bits.TOPIC, [prefix + value for value in values])
-            sources.append(Source(store.name, index.conn, allowed))
-        found: list[Hit] = []
-        # A record may name several kinds or scopes; which one counts is the capsule's to say.
-        for hit in search(sources, query, limit=2 * limit if kinds or scopes else limit):
-            for judged in indexes[hit.source].judged([hit.number]):
-                data = judged.record.data
-                topics = data["topics"]
-                assert isinstance(topics, list)
-                capsule = Capsule(str(data["kind"]), str(data["content"]), topics)
-                if (not scopes or capsule.scope in scopes) and (not kinds or capsule.kind in kinds):
-                    changed = _changed(indexes[hit.source], judged) if hit.source == REPO else ()
-                    found.append(Hit(hit.source, judged, capsule, hit.score, changed))
-        return found[:limit]
+            discard(store.repo)
+
+    return twice(answer, make_again)
 
 
 def _open(store: Store) -> Index | None:

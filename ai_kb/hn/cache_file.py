@@ -25,9 +25,12 @@ from agent_base.files import check_private, ensure_private_dir, locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from sqlite3 import Connection
     from types import ModuleType
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 SCHEMA = 1
 # Pages in memory (KiB, negative as SQLite wants it): bounds a reader and a writer.
@@ -99,14 +102,42 @@ def index_path(common_dir: str, env: Mapping[str, str], workspace: str | None) -
     return os.path.join(xdg(env, "XDG_CACHE_HOME", workspace), SUITE, "index", key + ".sqlite")
 
 
+# What a row with other types, sizes or numbers than were written can cause, and nothing else should.
+GARBAGE = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+    AssertionError,
+    MemoryError,
+)
+
+
 def is_damage(error: BaseException) -> bool:
-    """Whether ``error`` says that the file itself is at fault, and not a lock or the disk."""
+    """Whether ``error`` says that the file itself is at fault, and not a lock or the disk.
+
+    SQLite does not notice all damage: a row can hold what was never written. What such values cause is
+    damage too; with a file made anew it does not come again, and where it does it is a defect.
+    """
     if isinstance(error, DamagedIndex):
         return True
     sqlite3 = sqlite()
     if isinstance(error, sqlite3.OperationalError):
-        return getattr(error, "sqlite_errorname", "") == "SQLITE_ERROR"  # a table or column that is not there
-    return isinstance(error, sqlite3.DatabaseError)
+        # A table or column that is not there; no name: text that is no UTF-8, which Python finds.
+        return getattr(error, "sqlite_errorname", "SQLITE_ERROR") == "SQLITE_ERROR"
+    return isinstance(error, (sqlite3.DatabaseError, *GARBAGE))
+
+
+def twice(work: Callable[[], T], mend: Callable[[], None]) -> T:
+    """``work()``; where it meets a damaged file ``mend()``, and ``work()`` once more."""
+    try:
+        return work()
+    except Exception as error:
+        if not is_damage(error):
+            raise
+    mend()
+    return work()
 
 
 def writer_lock(path: str, timeout: float) -> locked:

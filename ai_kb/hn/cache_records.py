@@ -90,7 +90,8 @@ def full_id(raw: bytes) -> str:
 
 SELECT = (
     "SELECT m.number, m.id, s.actor, s.stream, m.sequence, m.timestamp, m.operation, p.data"
-    " FROM memory m JOIN stream s ON s.sid = m.sid JOIN payload p ON p.number = m.number"
+    # What lacks its stream or its payload comes out, and is refused: no record is left out in silence.
+    " FROM memory m LEFT JOIN stream s ON s.sid = m.sid LEFT JOIN payload p ON p.number = m.number"
 )
 
 
@@ -98,7 +99,8 @@ def read(row: Sequence[object]) -> IndexedRecord:
     """The record of one row of ``SELECT``. Raises DamagedIndex when its payload does not hash to its id."""
     number, raw, actor, stream, sequence, timestamp, operation, payload = row
     whole = isinstance(raw, bytes) and isinstance(payload, bytes) and sha256_hex(payload) == raw.hex()
-    if not whole or not isinstance(number, int) or not isinstance(sequence, int):
+    texts = isinstance(actor, str) and isinstance(stream, str) and isinstance(timestamp, str)
+    if not (whole and texts and isinstance(number, int) and isinstance(sequence, int)):
         raise DamagedIndex("the private index holds a record that is not what it was")
     assert isinstance(raw, bytes)
     assert isinstance(payload, bytes)

@@ -23,6 +23,7 @@ from contextlib import suppress
 from agent_base.env import SUITE, xdg
 from agent_base.errors import SuiteError
 from agent_base.files import FILE_MODE, check_private, ensure_private_dir
+from ai_kb.hn.cache_file import GARBAGE, is_damage
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.streamrefs import Source
 from ai_kb.hn.verification import Checkpoint
@@ -38,6 +39,7 @@ VERSION = 1
 FILE_NAME = "prefixes.sqlite"
 
 _LOCK_SECONDS = 2.0
+_FAULTS = (sqlite3.Error, *GARBAGE)
 _SCHEMA = """
 CREATE TABLE stream (number INTEGER PRIMARY KEY, actor TEXT, id TEXT, UNIQUE (actor, id));
 CREATE TABLE member (
@@ -98,10 +100,8 @@ class PrefixStore:
             store._connect()
         except (OSError, SuiteError):
             store._connection = None
-        except sqlite3.OperationalError:  # locked, or the disk is full
-            store._drop(unlink=False)
-        except sqlite3.DatabaseError:  # damaged
-            store._drop(unlink=True)
+        except _FAULTS as error:
+            store._drop(error)
         return store
 
     def _connect(self) -> None:
@@ -135,9 +135,11 @@ class PrefixStore:
             self._connection.close()
             self._connection = None
 
-    def _drop(self, *, unlink: bool) -> None:
+    def _drop(self, error: Exception) -> None:
+        """Go on without the file after ``error``, and remove it where it is damaged: not where it is locked,
+        or the disk is full."""
         self.close()
-        if unlink and self._path is not None:
+        if is_damage(error) and self._path is not None:
             for name in (self._path, self._path + "-journal"):
                 with suppress(OSError):
                     os.unlink(name)
@@ -147,10 +149,8 @@ class PrefixStore:
             return []
         try:
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.OperationalError:
-            self._drop(unlink=False)
-        except sqlite3.DatabaseError:
-            self._drop(unlink=True)
+        except _FAULTS as error:
+            self._drop(error)
         return []
 
     def _members(self, condition: str, values: Sequence[object]) -> list[Member]:
@@ -159,7 +159,11 @@ class PrefixStore:
             f"JOIN stream ON stream.number = member.stream WHERE {condition}",
             values,
         )
-        return [Member(*row) for row in rows]  # type: ignore[arg-type]
+        try:
+            return [Member(*row) for row in rows]  # type: ignore[arg-type]
+        except GARBAGE as error:
+            self._drop(error)
+            return []
 
     def position(self, source: Source, commit: str) -> Checkpoint | None:
         """What was verified of ``source``'s stream up to exactly ``commit``."""
@@ -181,11 +185,12 @@ class PrefixStore:
             "actor = ? AND id = ? AND sequence <= ? ORDER BY sequence", (source.actor, source.stream, through)
         )
 
-    def find(self, memory_id: str) -> list[Member]:
-        """Every place where ``memory_id`` was verified, whether or not a ref still leads there."""
-        return self._members(
-            "memory = ? ORDER BY actor, id", (bytes.fromhex(memory_id.removeprefix("sha256:")),)
-        )
+    def find(self, start: str) -> list[Member]:
+        """Every place where a memory was verified whose id is or starts with ``start`` (hex digits, with or
+        without ``sha256:``), whether or not a ref still leads there."""
+        digits = start.removeprefix("sha256:")
+        first, last = (bytes.fromhex(digits.ljust(64, fill)) for fill in "0f")
+        return self._members("memory BETWEEN ? AND ? ORDER BY memory, actor, id", (first, last))
 
     def extend(self, source: Source, below: Checkpoint | None, placed: Sequence[Placed]) -> None:
         """Remember what follows ``below`` (None: from the root on). What was known above it goes.
@@ -213,10 +218,8 @@ class PrefixStore:
                     rows,
                 )
             self._connection.execute("COMMIT")
-        except sqlite3.OperationalError:
-            self._drop(unlink=False)
-        except sqlite3.DatabaseError:
-            self._drop(unlink=True)
+        except _FAULTS as error:
+            self._drop(error)
 
     def _number(self, source: Source) -> int:
         assert self._connection is not None
