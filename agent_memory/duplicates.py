@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 
 from agent_base import files
+from agent_base.digests import sha256_hex
 from agent_base.errors import SuiteError
 from agent_base.lightjson import dumps, loads
 
@@ -74,9 +75,4 @@ def _read(path: str) -> list[list[object]]:
 def _fingerprint(event: Event) -> str:
     """Digest of what happened, whatever the harness called it."""
     parts = (event.tool_name.lower(), event.command, event.output, event.error, event.status)
-    data = "\0".join(parts).encode("utf-8", "surrogatepass")
-    try:
-        from _blake2 import blake2b  # hashlib brings OpenSSL
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(data, digest_size=16).hexdigest()
+    return sha256_hex("\0".join(parts).encode("utf-8", "surrogatepass"))[:32]

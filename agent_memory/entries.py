@@ -44,11 +44,9 @@ def clean(text: str) -> str:
     """``text`` that can be encoded: every lone surrogate becomes U+FFFD, pairs are joined."""
     if text.isascii():
         return text
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    from agent_base.inert import clean_surrogates
+
+    return clean_surrogates(text)
 
 
 def bounded(text: str, limit: int) -> str:

@@ -12,9 +12,9 @@ before it goes here. "Hook memory, ,agent-memory commands".
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
 from agent_base import files, lightjson
+from agent_base.digests import sha256_hex
 from agent_base.errors import SuiteError
 from agent_memory import locks, queue, topics, upkeep
 from agent_memory import workspace as places
@@ -301,7 +301,7 @@ def _merged_spec(state: State, intent: Intent) -> str | None:
     source = state.read_spec(intent.source)
     if source is None or not source.strip():
         return None
-    digest = sha256(source.encode("utf-8", "replace")).hexdigest()[:12]
+    digest = sha256_hex(source.encode("utf-8", "replace"))[:12]
     target = (state.read_spec(intent.target) or "").rstrip("\n")
     if f"({digest}) ---" in target:
         return None

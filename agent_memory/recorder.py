@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 
+from agent_base import options
 from agent_base.errors import SuiteError
 from agent_memory import duplicates, entries, ledger, locks, payload, queue, spool
 from agent_memory import workspace as places
@@ -194,29 +195,17 @@ def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes |
     ``--spool DIR``: record what is there (the dispatcher's way). ``--flush DIR``: (then) be the
     background flusher of a spec directory. Neither: ``stdin`` is a payload; spool it, then record.
     """
-    options = {"--spool": "", "--flush": "", "--harness": "", "--event": ""}
-    words = iter(argv)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name in options:
-            options[name] = value if equals else next(words, "")
-    directory = options["--spool"]
-    if not directory and not options["--flush"]:
-        event = payload.normalise(stdin or b"", options["--harness"] or None, options["--event"] or None)
+    given, flush, harness, name = options.read(argv, "--spool", "--flush", "--harness", "--event")
+    directory = given
+    if not given and not flush:
+        event = payload.normalise(stdin or b"", harness or None, name or None)
         workspace = places.resolve_workspace(event, env, cwd)
         directory = spool.location(places.spec_root(env, workspace))
-        spool.put(
-            directory,
-            stdin or b"",
-            harness=options["--harness"],
-            event=options["--event"],
-            cwd=cwd,
-            env=env,
-        )
+        spool.put(directory, stdin or b"", harness=harness, event=name, cwd=cwd, env=env)
     errors = _drain(directory) if directory else []
-    if options["--flush"]:
-        queue.run_flusher(options["--flush"])
-    return errors[0] if errors and not options["--spool"] else ""
+    if flush:
+        queue.run_flusher(flush)
+    return errors[0] if errors and not given else ""
 
 
 def _drain(directory: str) -> list[str]:

@@ -243,9 +243,9 @@ def session_key(session_id: str) -> str:
     """
     if _is_safe(session_id) and not _looks_digested(session_id):
         return session_id
-    from hashlib import sha256
+    from agent_base.digests import sha256_hex
 
-    digest = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+    digest = sha256_hex(session_id.encode("utf-8", "surrogatepass"))[:_DIGEST_DIGITS]
     stem = _spelled_safely(session_id, NAME_LIMIT - _DIGEST_DIGITS - 2) or "id"
     return f"{stem}--{digest}"
 

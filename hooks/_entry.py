@@ -6,7 +6,7 @@
 A hook never blocks a prompt, never makes an agent go on, and never breaks one: every failure becomes
 an entry in the error ledger and, where the harness keeps stderr from the user, one line there. The
 output shape is the harness's, named by ``--harness`` and not guessed from the environment (docs/harnesses.md,
-rules 1, 2 and 13). No ``argparse``: it exits with 2, which blocks prompts.
+rules 1, 2 and 13).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+
+from agent_base.options import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,15 +95,9 @@ class Call:
 
 
 def options(argv: Sequence[str]) -> tuple[str, str]:
-    """Values of ``--harness`` and ``--event`` (``--name value`` or ``--name=value``), "" when absent.
-    Anything else is passed over: an argument that is not understood must not fail a hook."""
-    found = {"--harness": "", "--event": ""}
-    words = iter(argv)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if name in found:
-            found[name] = value if equals else next(words, "")
-    return found["--harness"].strip().lower(), found["--event"]
+    """Values of ``--harness`` and ``--event``, "" when absent."""
+    harness, event = read(argv, "--harness", "--event")
+    return harness.strip().lower(), event
 
 
 def client_of(harness: str, data: bytes) -> str:

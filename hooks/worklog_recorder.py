@@ -49,7 +49,7 @@ def main(argv: list[str]) -> int:
         line = recorder.run(argv, env=os.environ, cwd=cwd, stdin=stdin)
     except BaseException as error:  # noqa: BLE001 - fail open: the hooks' wrapper
         line = f"worklog_recorder: {type(error).__name__}: {' '.join(str(error).split())}"
-    if line and not background and "gemini" not in argv and "--harness=gemini" not in argv:
+    if line and not background and not any("gemini" in word.lower() for word in argv):
         try:
             os.write(2, f"[agent-memory] {line}\n".encode("utf-8", "replace"))
         except OSError:
