@@ -58,7 +58,10 @@ esac
 # Set $base to the physical path of directory $1, or of the work tree around it.
 find_base() {
 	base=''
-	cd -P -- "$1" 2>/dev/null || return 1
+	case $1 in
+	/*) cd -P -- "$1" 2>/dev/null || return 1 ;;
+	*) return 1 ;; # `cd` would look it up in CDPATH, take - for the last directory, and print either
+	esac
 	base=$PWD
 	top=$PWD
 	while [ -n "$top" ]; do

@@ -439,6 +439,15 @@ def test_an_override_within_the_clients_project_does_not(
     assert found == "default"
 
 
+@pytest.mark.parametrize("project", ["project", "-", "~", ".", "$(echo x)"])
+def test_a_clients_project_that_is_no_path_says_nothing_on_stdout(
+    default_root: Path, shell: list[str], repository: Path, tmp_path: Path, project: str
+) -> None:
+    """``cd`` prints where it went for ``-`` and for what it found in CDPATH."""
+    env = {"CLAUDE_PROJECT_DIR": project, "CDPATH": str(tmp_path), "OLDPWD": str(tmp_path)}
+    assert spooled_at(tmp_path / "specs", default_root, shell, repository, tmp_path, **env) == "override"
+
+
 def test_an_override_that_leads_into_the_workspace_by_a_link_does_not(
     default_root: Path, shell: list[str], repository: Path, tmp_path: Path
 ) -> None:
