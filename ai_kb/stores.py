@@ -20,6 +20,7 @@ from agent_base import files
 from agent_base.cli import one_line
 from ai_kb import policy_file
 from ai_kb.errors import KbError, NoStore
+from ai_kb.hn.cache_context import read_policy
 from ai_kb.hn.errors import HnError, LostRace, NotFound
 from ai_kb.hn.gitstore import GitError, Repository
 from ai_kb.hn.gitwrite import clean_name, git_date, object_id, update_ref, write_objects
@@ -80,10 +81,13 @@ class Store:
         return "home store" if self.name == HOME else "repository's store"
 
     def policy_bytes(self, revision: str = "HEAD") -> bytes | None:
-        """The policy file at ``revision``, None when there is no file or no commit."""
+        """The policy file at ``revision``, None when there is no file or no commit.
+
+        Raises HnError where there is one that cannot be read: that is not the same as none.
+        """
         with self.repo.objects() as reader:
-            found = reader.content(f"{revision}:{POLICY_PATH}")
-        return found[2] if found is not None and found[1] == "blob" else None
+            commit = reader.info([f"{revision}^{{commit}}"])[0]
+            return None if commit is None else read_policy(reader, commit[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +231,7 @@ def why_not_repo(store: Store | None) -> str:
     try:
         policy = policy_at_head(store)
     except HnError:
-        return "the repository's policy at HEAD is invalid"
+        return "the repository's policy at HEAD is invalid or cannot be read"
     if policy is None or policy.memory is None:
         return "the repository's HEAD has no policy for memory"
     if actor not in policy.memory.trusted_actors:

@@ -14,7 +14,7 @@ import pytest
 from agent_base.errors import UnsafePath
 from ai_kb import policy_file, stores
 from ai_kb.errors import KbError, NoStore
-from ai_kb.hn.errors import InvalidPolicy, NotFound
+from ai_kb.hn.errors import HnError, InvalidPolicy, NotFound
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.policy import parse_policy
 from tests.crash import harness
@@ -150,7 +150,7 @@ def test_a_capsule_goes_home_and_says_why(
     assert why(repository) == "the repository's policy does not trust this clone's actor"
     policy.write_text("{}")
     git(repository, "commit", "-qam", "broken")
-    assert why(repository) == "the repository's policy at HEAD is invalid"
+    assert why(repository) == "the repository's policy at HEAD is invalid or cannot be read"
     os.chmod(Path(store.repo.git_dir) / "hn", 0o755)
     assert why(repository) == "this clone's keyring cannot be used"
 
@@ -263,3 +263,27 @@ def test_making_the_home_store_killed_anywhere_is_finished_by_the_next(
 
     runs = harness.explore(tmp_path, lambda base: None, recover, recover, check, modes=(harness.BEFORE,))
     assert runs > 15
+
+
+@pytest.mark.parametrize("what", ["a directory", "too large", "gone"])
+def test_a_policy_that_cannot_be_read_is_not_taken_for_none(
+    repository: Path, isolated: dict[str, str], git: Git, what: str
+) -> None:
+    policy = repository / ".hn/policy.json"
+    policy.parent.mkdir()
+    if what == "a directory":
+        policy.mkdir()
+        (policy / "file").write_text("{}")
+    else:
+        policy.write_bytes(b"{}" + b" " * (1 << 20 if what == "too large" else 1))
+    git(repository, "add", ".hn")
+    git(repository, "commit", "-q", "-m", "policy")
+    if what == "gone":
+        blob = git(repository, "rev-parse", "HEAD:.hn/policy.json")
+        (repository / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    store = stores.open_repo(str(repository), isolated)
+    assert store is not None
+    with pytest.raises(HnError):
+        stores.policy_at_head(store)
+    Keyring.of(store.repo).init("A")
+    assert stores.why_not_repo(store) == "the repository's policy at HEAD is invalid or cannot be read"
