@@ -36,7 +36,7 @@ def test_each_tool_event_stands_once_in_the_worklog_of_the_topic(
     played: tuple[subprocess.CompletedProcess[str], Path],
 ) -> None:
     _, folder = played
-    (path,) = folder.rglob("fix-retries.worklog.jsonl")
+    (path,) = (folder / "specs").rglob("fix-retries.worklog.jsonl")
     entries = [json.loads(line) for line in path.read_text().splitlines()]
     assert [e.get("tool_name") for e in entries] == ["Bash", "Edit", "Bash", None]
     assert [e["event"] for e in entries][-1] == "note"

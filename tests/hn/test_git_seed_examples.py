@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -50,10 +51,8 @@ def shell(tmp_path: Path) -> Any:
     programs = tmp_path / "bin"
     programs.mkdir()
     hn = programs / "hn"
-    hn.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(REPOSITORY)!r})\n"
-        "from ai_kb.hn.cli import entry\nsys.exit(entry())\n"
-    )
+    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from ai_kb.hn.cli import entry; entry()"
+    hn.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", code])} "$@"\n')
     hn.chmod(0o755)
 
     def run(directory: Path, command: str) -> subprocess.CompletedProcess[str]:

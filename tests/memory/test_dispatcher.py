@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import stat
@@ -331,7 +332,7 @@ def test_a_missing_interpreter_is_told_and_the_event_waits(tmp_path: Path, shell
 
 
 def test_a_closed_stdin_does_no_harm(shell: list[str]) -> None:
-    command = " ".join([*shell, str(DISPATCHER), "<&-"])
+    command = f"{shlex.join([*shell, str(DISPATCHER)])} <&-"
     done = subprocess.run(["sh", "-c", command], capture_output=True, timeout=60)
     assert done.returncode == 0
     assert done.stdout == b""
