@@ -196,7 +196,17 @@ def find_memory(
 ) -> VerifiedMemory | None:
     """The memory with exactly this id, if a verified local or accepted stream holds it.
 
-    Verifies what is new in every stream and then looks the id up: the cost does not grow with the
+    Costs and raises what ``find_starting`` does.
+    """
+    return find_starting(repo, reader, identifier[len("sha256:") :], prefixes).get(identifier)
+
+
+def find_starting(
+    repo: Repository, reader: ObjectReader, digits: str, prefixes: PrefixStore
+) -> dict[str, VerifiedMemory]:
+    """The memories whose ids start with ``digits`` (lowercase hex) in verified streams, by id.
+
+    Verifies what is new in every stream and then looks the ids up: the cost does not grow with the
     length of streams whose prefix is known. Raises InvalidStream as ``collect`` does.
     """
     refs = repo.refs(*MEMORY_PREFIXES)
@@ -207,18 +217,26 @@ def find_memory(
         _tip(repo, reader, source, head, prefixes, listing)
         heads.append(prefixes.position(source, head))
     if None in heads:  # nothing can be remembered here
-        return collect(repo, reader, refs=refs).memories.get(identifier)
-    for member in prefixes.find(identifier):
+        return _starting(collect(repo, reader, refs=refs), digits)
+    memories: dict[str, VerifiedMemory] = {}
+    for member in prefixes.find(digits):
         for (source, _), tip in zip(sources, heads, strict=True):
             if (source.actor, source.stream) != (member.actor, member.stream):
                 continue
             found = reader.content(member.payload_oid)
             if tip is not None and member.sequence <= tip.sequence and found is not None:
-                if memory_id(found[2]) == identifier:
-                    return VerifiedMemory(identifier, decode_envelope(found[2]), found[2])
-                prefixes.forget(source)
-                return collect(repo, reader, refs=refs).memories.get(identifier)
-    return None
+                if memory_id(found[2]) != member.memory_id:
+                    prefixes.forget(source)
+                    return _starting(collect(repo, reader, refs=refs), digits)
+                memories[member.memory_id] = VerifiedMemory(
+                    member.memory_id, decode_envelope(found[2]), found[2]
+                )
+    return memories
+
+
+def _starting(collection: Collection, digits: str) -> dict[str, VerifiedMemory]:
+    start = f"sha256:{digits}"
+    return {key: memory for key, memory in collection.memories.items() if key.startswith(start)}
 
 
 def timestamp_text(now: datetime) -> str:
@@ -343,6 +361,7 @@ __all__ = [
     "append",
     "collect",
     "find_memory",
+    "find_starting",
     "is_remote_name",
     "is_stream_id",
     "memory_ref",

@@ -13,7 +13,7 @@ import pytest
 from ai_kb.hn import prefixes as module
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.prefixes import PrefixStore, cache_path
-from ai_kb.hn.streams import Source
+from ai_kb.hn.streams import Source, collect, find_starting
 from ai_kb.hn.verification import Checkpoint
 from tests.hn.fixture_repos import git, hn
 from tests.hn.stream_maker import Maker
@@ -181,13 +181,39 @@ def test_without_a_cache_directory_nothing_is_remembered_and_everything_works(
     maker = Maker(repository, alice)
     maker.bulk(3)
     env = {**os.environ, "XDG_CACHE_HOME": "/dev/null/x"}
+    repo = Repository.open(str(repository), env)
     for _ in range(2):
         assert hn(repository, "memory", "show", maker.previous, env=env).exit == 0
+        with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
+            found = find_starting(repo, reader, maker.previous[7:17], prefixes)
+        assert list(found) == [maker.previous]
 
 
 def test_deleting_it_changes_nothing_but_time(repository: Path, alice: Any) -> None:
     maker = Maker(repository, alice)
     maker.bulk(3)
-    before = hn(repository, "memory", "show", maker.previous)
-    os.unlink(cache_path(Repository.open(str(repository), os.environ)))
-    assert hn(repository, "memory", "show", maker.previous) == before
+    repo = Repository.open(str(repository), os.environ)
+    found = []
+    for _ in range(2):
+        with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
+            found.append(find_starting(repo, reader, maker.previous[7:15], prefixes))
+        os.unlink(cache_path(repo))
+    assert found[0] == found[1]
+    assert list(found[0]) == [maker.previous]
+
+
+def test_only_ids_that_start_so_and_are_reached_by_a_ref_are_found(repository: Path, alice: Any) -> None:
+    maker = Maker(repository, alice)
+    maker.bulk(40)
+    repo = Repository.open(str(repository), os.environ)
+    with repo.objects() as reader:
+        every = collect(repo, reader).memories
+    # Two digits fit several.
+    with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
+        for digits in ("0", "a", maker.previous[7:9], maker.previous[7:], "f" * 64):
+            wanted = {key: memory for key, memory in every.items() if key.startswith(f"sha256:{digits}")}
+            assert find_starting(repo, reader, digits, prefixes) == wanted
+    (ref,) = repo.refs("refs/hn/memory")
+    repo.git("update-ref", ref, f"{ref}~1")
+    with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
+        assert find_starting(repo, reader, maker.previous[7:], prefixes) == {}
