@@ -1,22 +1,25 @@
 """Whether two short texts say (almost) the same in (almost) the same words.
 
-For `remember` (refuses what is known) and `harvest` (marks it). BM25 picks the few that are worth
-comparing, the share of common words decides. A paraphrase in other words is not recognised,
-and that is intended: only a person can say that two sentences mean the same. Not for hooks.
+For `remember` (refuses what is known) and `harvest` (marks it). The private index gives the few that are
+worth comparing (``alike``); of many, BM25 picks some; the share of common words decides. A paraphrase
+in other words is not recognised, and that is intended: only a person can say that two sentences mean
+the same. Not for hooks.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+from ai_kb.spelling import words
+
+__all__ = ["ALMOST_IDENTICAL", "SAME_TITLE", "Corpus", "Known", "likeness", "words"]
 
 ALMOST_IDENTICAL = 0.85  # share of common words, both sides together
 SAME_TITLE = 0.5  # share that suffices below a title of the same words
 _SHORTLIST = 25
 _COMPARE_ALL = 200  # up to so many, BM25 costs more than it saves
-_GRAM_FROM = 0x2E80  # from here on, scripts that put no space between words
 
 
 class Known(NamedTuple):
@@ -27,20 +30,6 @@ class Known(NamedTuple):
     body: str
     lifecycle: str
     store: str
-
-
-def words(text: str) -> list[str]:
-    """Words of ``text`` in one spelling: NFKC, case folded, runs of letters and numbers; runs in a
-    script without spaces as pairs of characters."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    spaced = "".join(c if c.isalnum() else " " for c in folded)
-    found: list[str] = []
-    for run in spaced.split():
-        if len(run) > 2 and ord(max(run)) >= _GRAM_FROM:
-            found.extend(run[i : i + 2] for i in range(len(run) - 1))
-        else:
-            found.append(run)
-    return found
 
 
 def likeness(one: Sequence[str], other: Sequence[str]) -> float:
