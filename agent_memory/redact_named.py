@@ -62,6 +62,8 @@ _TRIGGERS = (
     "credential",
     "_pat",
 )
+# What sets a variable without a `=`: a Dockerfile, fish, csh.
+_SETS = ("ENV ", "-gx ", "-Ux ", "setenv ")
 _SHELL_NAMES = frozenset({"pwd", "oldpwd"})
 _NAME_LIMIT = 60
 _TRAILER_LIMIT = 14
@@ -185,7 +187,7 @@ def _value(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
     name = text[start:end]
     before = text[max(0, start - 4) : start]
     flag = name.startswith("-") and (not before or before[-1] in " \n\t\"'`[(")
-    match = _pattern("flag", _FLAGGED).match(text, end) if flag or before == "ENV " else None
+    match = _pattern("flag", _FLAGGED).match(text, end) if flag or _sets(text, start) else None
     flagged = match is not None
     if match is None:
         match = _pattern("assigned", _ASSIGNED).match(text, end)
@@ -210,6 +212,11 @@ def _value(text: str, start: int, end: int, kind: str) -> Iterator[tuple[int, in
         accepted = _bare_secret(text, value, value_end, kind, name, shell)
     if accepted:
         yield value_start, value_end if quoted else _bare(text, value_start, _VALUE_LIMIT)
+
+
+def _sets(text: str, start: int) -> bool:
+    """Whether what stands before a name gives it the word after it."""
+    return text[max(0, start - 8) : start].endswith(_SETS)
 
 
 def _is_variable(name: str, before: str) -> bool:

@@ -108,6 +108,8 @@ SECRETS: list[tuple[str, list[str]]] = [
     ("password:hunter2", ["password"]),
     ("Enter password: hunter2", ["password"]),
     ("ENV DB_PASSWORD hunter2", ["password"]),
+    ("set -gx GITHUB_TOKEN abcdef1234567", ["token"]),
+    ("setenv DB_PASSWORD hunter2", ["password"]),
     ("export X_TOKEN=abc", ["token"]),
 ]
 
@@ -143,6 +145,7 @@ NO_SECRETS = [
     "password: <your password>",
     "Enter password: ",
     "the password is wrong",
+    "the env password manager",
     "fix: password reset flow",
     "feat(token): add refresh",
     "git push https://github.com/o/r.git",
