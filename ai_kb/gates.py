@@ -17,7 +17,7 @@ docs/decisions.md, "Scopes gate recall" and "A person's word".
 from __future__ import annotations
 
 from ai_kb.hn import cache_bits as bits
-from ai_kb.store_paths import REPO
+from ai_kb.store_paths import HOME, REPO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ai_kb.hn.cache_index import Index
     from ai_kb.project import Project
 
+WIDE_SCOPES = ("domain", "universal")  # where a capsule made by an agent goes only once approved
+
 
 def is_from(project: Project, capsule: Capsule, store: str) -> bool:
     """Whether a record of ``store`` was made for, or in, ``project`` or its workspace."""
@@ -35,6 +37,14 @@ def is_from(project: Project, capsule: Capsule, store: str) -> bool:
     if capsule.workspaces:
         return project.digest in capsule.workspaces
     return store == REPO  # what says nothing belongs to the repository that holds it
+
+
+def waits(capsule: Capsule, store: str) -> bool:
+    """Whether a person's approval says where a record of ``store`` is shown: what an agent made for
+    everywhere, and what the home store holds without a scope."""
+    if capsule.scope in WIDE_SCOPES:
+        return capsule.by == "agent"
+    return capsule.scope == "" and store == HOME
 
 
 class Gate:
@@ -81,9 +91,7 @@ class Gate:
             return self.project.digest in capsule.workspaces
         if capsule.scope == "project":
             return is_from(self.project, capsule, store)
-        if capsule.scope == "":
-            return store == REPO or self.is_approved(memory_id)
-        if capsule.by != "agent" or is_from(self.project, capsule, store):
+        if not waits(capsule, store) or (capsule.scope and is_from(self.project, capsule, store)):
             return True
         return self.is_approved(memory_id)
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from agent_base.frozen import dataclass
 from ai_kb.capsule import Capsule
 from ai_kb.errors import NotFound
+from ai_kb.gates import waits
 from ai_kb.hn.gitobjects import ObjectReader
 from ai_kb.hn.projection import ACTIVE, APPLICABLE, RESOLVED
 from ai_kb.hn.projection_types import Row
 
 SHORTEST_PREFIX = 8  # hex digits that may stand for an id
-WIDE_SCOPES = ("domain", "universal")  # where a capsule made by an agent goes only once approved
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -43,7 +43,7 @@ class Held:
     @property
     def needs_approval(self) -> bool:
         """Whether an approval would change where the capsule is injected."""
-        return not self.left_out and self.capsule.by == "agent" and self.capsule.scope in WIDE_SCOPES
+        return not self.left_out and waits(self.capsule, self.store)
 
 
 def held_of(store: str, rows: Iterable[Row], reader: ObjectReader, at: str) -> list[Held]:

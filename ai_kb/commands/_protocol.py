@@ -27,9 +27,11 @@ from ai_kb.hn.commands.record import read_input
 from ai_kb.hn.envelope_types import VerifiedMemory
 from ai_kb.hn.errors import HnUsageError, InvalidRequest
 from ai_kb.hn.flags import FlagParser, Verbs, is_on
+from ai_kb.hn.pattern import InvalidPattern
 from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.streams import collect
 from ai_kb.hn.strictjson import Reader, fold
+from ai_kb.remember import project_of
 from ai_kb.stores import HOME, Store
 
 _OWN = ("store", "workspace", "session-id", "session-key")
@@ -74,6 +76,9 @@ def parser_of(verb: str) -> FlagParser:
     for name in ("description", "epilog", "usage_line"):
         setattr(parser, name, _as_ours(getattr(parser, name) or ""))
     parser.epilog = f"{own}\n\n{parser.epilog}"
+    for action in parser._actions:
+        if action.dest == "memory" and action.help:
+            action.help = action.help.replace("full id of", "id, or at least 8 hex digits, of")
     return parser
 
 
@@ -192,7 +197,8 @@ def query(verb: str, words: Sequence[str], console: Console) -> int:
                 _, text = run_in(store, verb, split_words.rest, console)
                 _show(store, text, changed, console)
         except SuiteError as error:
-            if error.exit_code == 2 or len(found) == 1:
+            # A pattern is as wrong in the other store.
+            if error.exit_code == 2 or len(found) == 1 or isinstance(error, InvalidPattern):
                 raise
             failed = True
             envelopes.append({"store": store.name, "error": {"code": error.code, "message": error.message}})
@@ -306,12 +312,18 @@ def _first_positional(verb: str, words: Sequence[str]) -> int | None:
 
 
 def sign(
-    store: Store, verb: str, rest: Sequence[str], console: Console, request: bytes | None = None
+    store: Store,
+    verb: str,
+    rest: Sequence[str],
+    place: _common.Place,
+    console: Console,
+    request: bytes | None = None,
 ) -> tuple[int, str]:
     """Run a protocol's verb that signs a record: exit code, and what it printed.
 
     Anchor and applicability that are left out are the home store's root, or HEAD, and ``descendants``.
-    What no person signs carries the mark of an agent, whichever way it is said.
+    What no person signs carries the mark of an agent, whichever way it is said, and no mark of another
+    project or workspace than that of ``place``.
 
     Args:
         request: the machine request, where it was read already.
@@ -325,11 +337,11 @@ def sign(
         if isinstance(value, dict):
             stated = {fold(name) for name, entry in value.items() if entry is not None}
         if by_agent:
-            data = _marked(value)
+            data = _marked(value, place, console)
         args.input = "-"
         console = _reading(console, data)
     elif by_agent:
-        args.topic = [*args.topic, BY_AGENT]
+        args.topic = _agents_topics(args.topic, place, console)
     if not args.input or verb == "handoff":
         if not args.at and "anchor" not in stated:
             args.at = stores.HOME_ROOT if store.name == HOME else "HEAD"
@@ -343,12 +355,31 @@ def load_request(data: bytes) -> object:
     return Reader("record input", InvalidRequest).load(data)
 
 
-def _marked(value: object) -> bytes:
+def _agents_topics(topics: Sequence[str | None], place: _common.Place, console: Console) -> list[str | None]:
+    """``topics`` with the mark of an agent. Raises KbError for one that says another project or workspace."""
+    own: set[str] = set()
+    for topic in filter(None, topics):
+        name = topic.strip().lower()  # as the protocol normalizes it
+        if not name.startswith(("project/", "workspace/")):
+            continue
+        if not own:
+            project = project_of(place.workspace, console.env)
+            own = {*(f"project/{i}" for i in project.ids), f"workspace/{project.digest}"}
+        if name not in own:
+            raise KbError(
+                f"the topic {topic[:80]!r} names another project or workspace than this; nothing was changed",
+                "only a person at a terminal says where else something belongs",
+            )
+    return [*topics, BY_AGENT]
+
+
+def _marked(value: object, place: _common.Place, console: Console) -> bytes:
     """A machine request with the mark of an agent among its topics."""
     if isinstance(value, dict):
         for name, topics in value.items():  # the case of keys does not count
             if fold(name) == "topics" and isinstance(topics, list):
-                value[name] = [*topics, BY_AGENT]
+                if all(topic is None or isinstance(topic, str) for topic in topics):
+                    value[name] = _agents_topics(topics, place, console)
     return clean_surrogates(json.dumps(value, ensure_ascii=False, separators=(",", ":"))).encode()
 
 

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if {word.lstrip("-").split("=")[0] for word in args.words if word.startswith("-")} & _PROTOCOL_ONLY:
         words = _protocol.split("handoff", args.words, console)
         store = _chosen(words.place, words.store, console)[0]
-        status, out = _protocol.sign(store, "handoff", words.rest, console)
+        status, out = _protocol.sign(store, "handoff", words.rest, words.place, console)
         console.stdout.write(out)
         return status
     options = _parser().parse_args(args.words)
@@ -139,7 +139,7 @@ def _chosen(place: _common.Place, wanted: str, console: Console) -> tuple[Store,
 def _sign(request: bytes, options: argparse.Namespace, place: _common.Place, console: Console) -> int:
     store, why = _chosen(place, options.store, console)
     words = ["--input", "-", "--json", "--at", options.at, "--applies", options.applies]
-    status, out = _protocol.sign(store, "handoff", words, console, request)
+    status, out = _protocol.sign(store, "handoff", words, place, console, request)
     answer = json.loads(out)
     if options.json:
         console.json({"store": store.name, "why": why, **answer})

@@ -45,8 +45,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Replace a capsule by a capsule, or a record by a record."""
     names = {word.lstrip("-").split("=")[0] for word in args.words if word.startswith("-")}
     if names & _PROTOCOL_ONLY:
-        store, _, rest = _protocol.about("supersede", args.words, console)
-        status, out = _protocol.sign(store, "supersede", rest, console)
+        store, words, rest = _protocol.about("supersede", args.words, console)
+        status, out = _protocol.sign(store, "supersede", rest, words.place, console)
         console.stdout.write(out)
         return status
     options = _parser().parse_args(args.words)

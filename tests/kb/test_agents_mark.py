@@ -81,6 +81,31 @@ def test_a_record_of_the_protocol_that_no_person_signs_waits_for_one(
     assert elsewhere.prompt() == ""
 
 
+@pytest.mark.parametrize("scope", ["project", "universal"])
+def test_an_agent_says_of_nothing_that_it_belongs_to_another_project(
+    world: World, elsewhere: World, scope: str
+) -> None:
+    root = elsewhere.git("rev-list", "--max-parents=0", "HEAD")
+    target = world.remember("Something else", "About another thing altogether.")
+    topics = [f"scope/{scope}", f" Project/{root.upper()}"]
+    flags = [word for topic in topics for word in ("--topic", topic)]
+    machine = request("observation", topics=topics)
+    for words, stdin in (
+        (("--kind", "decision", "--content", TEXT, *flags), ""),
+        (("--input", "-"), machine),
+    ):
+        done = Answer(world, "supersede", target, *words, "--json", stdin=stdin)
+        assert (done.code, done.json["error"]["code"]) == (1, "kb")
+        assert "names another project" in done.json["error"]["message"]
+    assert elsewhere.prompt() == ""
+    own = world.git("rev-list", "--max-parents=0", "HEAD")
+    kept = Answer(
+        world, "supersede", target, "--kind", "decision", "--content", TEXT, "--topic", f"scope/{scope}",
+        "--topic", f"project/{own}", "--json",
+    )  # fmt: skip
+    assert ids(world.prompt()) == [kept.json["memoryId"]]
+
+
 def test_a_machine_request_is_found_from_where_it_was_asked_for(world: World) -> None:
     target = world.remember()
     below = world.workspace / "below"

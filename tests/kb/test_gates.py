@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_kb import consent, project
+from ai_kb import consent, corpus, project
 from ai_kb.capsule import Capsule
 from ai_kb.gates import Gate
 from ai_kb.project import Project
@@ -168,6 +168,8 @@ def test_approving_twice_and_taking_back_nothing_change_nothing(isolated: dict[s
 def test_a_record_of_the_home_store_without_a_scope_needs_approval(world: World) -> None:
     memory = world.append(world.home(), f"{TITLE}\n\n{BODY}", ["http"])
     assert world.prompt() == ""
+    (held,) = corpus.read_all(str(world.workspace), world.env, "home")[0].held
+    assert held.needs_approval
     consent.approve(world.env, memory, "today")
     assert ids(world.prompt()) == [memory]
 
