@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-SCHEMA = 1
+SCHEMA = 2
 # Pages in memory (KiB, negative as SQLite wants it): bounds a reader and a writer.
 _READ_CACHE = -8192
 _WRITE_CACHE = -32768
@@ -56,6 +56,7 @@ CREATE INDEX memory_newest ON memory (timestamp DESC, id) WHERE kind IS NOT NULL
 CREATE INDEX memory_stream ON memory (sid);
 CREATE INDEX memory_anchor ON memory (anchor, number) WHERE kind IS NOT NULL;
 CREATE INDEX memory_content ON memory (content_bytes) WHERE kind IS NOT NULL;
+CREATE INDEX memory_data ON memory (data_bytes) WHERE kind IS NOT NULL;
 CREATE TABLE payload (number INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE edge (target BLOB NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (target, source)) WITHOUT ROWID;
 CREATE TABLE need (value TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (value, number)) WITHOUT ROWID;

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ai_kb.hn.cache_records import IndexedRecord
     from ai_kb.hn.gitstore import ObjectReader, Repository
 
+# Below this, looking records up one by one is cheaper than walking over all of them.
+_FEW = 2_000
 _KINDS = ("assumption", "attempt", "decision", "handoff", "observation", "verification")
 
 
@@ -239,6 +241,9 @@ class Index:
 
     def total(self, column: str, numbers: int) -> int:
         """Sum of an integer column over a set."""
+        if numbers.bit_count() <= _FEW:
+            query = f"SELECT {column} FROM memory WHERE number = ?"
+            return sum(self.conn.execute(query, (number,)).fetchone()[0] for number in bits.members(numbers))
         data = numbers.to_bytes((numbers.bit_length() + 7) // 8, "little")
         size = len(data)
         out = 0

@@ -124,12 +124,26 @@ def oversized(
     conn: sqlite3.Connection, matched: int, lifecycles: Sequence[str], column: str, bound: int
 ) -> str | None:
     """Id of the first record of ``matched``, in order, that alone exceeds ``bound``; None where none does."""
-    rows = conn.execute(f"SELECT number FROM memory WHERE kind IS NOT NULL AND {column} > ?", (bound,))
-    large = matched & bits.union(number for (number,) in rows)
+    large = matched & bits.union(_over(conn, matched, column, bound))
     for number in in_order(conn, large, lifecycles):
         (raw,) = conn.execute("SELECT id FROM memory WHERE number = ?", (number,)).fetchone()
         return full_id(raw)
     return None
+
+
+def _over(conn: sqlite3.Connection, matched: int, column: str, bound: int) -> Iterator[int]:
+    """Numbers over the bound, those of ``matched`` at least: looked up where they are few, else by the
+    index of the column, in which hardly any is over a bound that somebody would choose."""
+    if matched.bit_count() > _LOOKUPS:
+        rows = conn.execute(f"SELECT number FROM memory WHERE kind IS NOT NULL AND {column} > ?", (bound,))
+        yield from (number for (number,) in rows)
+        return
+    for chunk in _chunks(bits.members(matched)):
+        marks = ",".join("?" * len(chunk))
+        rows = conn.execute(
+            f"SELECT number FROM memory WHERE number IN ({marks}) AND {column} > ?", (*chunk, bound)
+        )
+        yield from (number for (number,) in rows)
 
 
 def cut(
