@@ -14,7 +14,6 @@ LIMIT = "limit"
 LACKS = "lacks"
 FAILS = "fails"
 AGAIN = "again"
-REMEDY = "remedy"
 ACTED = "acted"
 OVERDID = "overdid"
 WHY = "why"
@@ -34,8 +33,6 @@ WHERE = "where"
 EXCESS = "excess"
 NTH = "nth"
 UNDO = "undo"
-PRODUCT = "product"
-FALSE = "false"
 ADVERSE = "adverse"
 ONLY_ASKED = "only asked"
 DAMAGE = "damage"
@@ -48,15 +45,27 @@ NONEXISTENT = "nonexistent"
 WHERE_FROM = "where from"
 MAKE_UP = "make up"
 COUNTED = "counted"
+GAVE = "gave"
+SUPPOSED = "supposed"
+ONCE_AGAIN = "once again"
+TRIED = "tried"
+LEAVE = "leave"
+ABSENT = "absent"
+CONTRAST = "contrast"
 
 _REQUEST = "request|task|ticket|brief|spec|description|instruction|instructions|list|assignment|job|ask|message|prompt|requirement|requirements|criteria|issue|story|agreement|rule|rules|order"
 
 # fmt: off
 FACTS: tuple[tuple[str, str], ...] = (
     (ASKED, "i|we @@ =asked|requested|listed|specified|ordered|instructed|demanded|described you|ye|thee|for|a|an|the|that|in|both|all|it|them|this|these|every|,"),
-    (ASKED, "i|we @@ =told|gave|sent|handed ?you|ye|thee @any"),
+    (TRIED, "we already|have =tried that|this|it"),
+    (TOLD_YOU, "as i =said|told|mentioned|wrote"),
+    (ONCE_AGAIN, "once|yet =again"),
+    (SUPPOSED, "was|were =supposed|meant to be|stay|remain"),
+    (GAVE, "i|we @@ =gave|sent|handed|listed ?you|ye|thee @any"),
+    (ASKED, "i|we @@ =told you|ye|thee @any"),
     (ASKED, "i|we @@ =@asked $"),
-    (ASKED, "i @@ =said|wrote|mentioned|described|wanted|needed|meant|specified a|an|the|all|every|everything|everywhere|both|no|not|only|just|one|with|without|that|it|this|in|quoted|, ~"),
+    (ASKED, "i @@ =said|mentioned|wanted|needed|meant|specified a|an|the|all|every|everything|everywhere|both|no|not|only|just|one|with|without|that|it|this|in|quoted|, ~"),
     (ASKED, f"my ?original|first|last|second|third|whole ={_REQUEST} ~ was|were|said|says|lists|listed|mentions|had|has|asks|asked|names|states|contains"),
     (REQUESTED, f"my|the|our|this ?original|first|last|second|third|whole ={_REQUEST} ~ was|were|said|says|lists|listed|mentions|had|has|is|asks|asked|names|states|contains"),
     (ASKED, f"in|on|from|of|to|per my ?original|first|last|whole ={_REQUEST}"),
@@ -71,9 +80,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     (REQUESTED, "as =requested|asked|agreed|specified|instructed|described|discussed"),
     (ASKED, "^ ?the|my =requirements|request|task|list|order was|were"),
     (ASKED, "i|we =named|listed|mentioned both|all|every|each"),
-    (ONLY_ASKED, "i|we only|just|merely =asked|gave|told|requested|wanted|ordered|needed|meant|said ?you ?for|to|about a|an|the|one|you|it|this|that|@any"),
-    (PRODUCT, "=your ?last|latest|previous @product"),
-    (FALSE, "=wrong|false|incorrect|untrue|bogus|nonsense|invented|imaginary"),
+    (ONLY_ASKED, "i|we only|just|merely =asked|gave|told|requested|ordered ?you ?for|to|about a|an|the|one|you|it|this|that|@any"),
+    (ONLY_ASKED, "i|we only|just|merely =wanted|needed|meant|said a|an|the|one|you|it|this|that|@num"),
     (DAMAGE, "my|our|all ~~ is|are|was|were|got @@ =gone|overwritten|lost|deleted|wiped|ruined|broken|destroyed|missing"),
     (REQUESTED, "i|we @@ =agreed|decided|discussed"),
     (REQUESTED, "=agents.md|claude.md|contributing|contributing.md|readme @@ says|said|requires|forbids|asks"),
@@ -99,40 +107,31 @@ FACTS: tuple[tuple[str, str], ...] = (
     (LACKS, "everything|all at =once"),
     (FAILS, "=fails|failing|failed|fail|broken|crash|crashes|crashed|red|hangs|breaks|500|404|panics"),
     (FAILS, "does|do|did not =work|compile|build|run|start|help|pass|load|fix|change"),
-    (FAILS, "=@errors"),
-    (AGAIN, "=again|still|twice|once|another|back"),
-    (AGAIN, "@ordinal =time|attempt|try|round|fix"),
-    (AGAIN, "@num|many|several =times|tries|attempts|rounds"),
-    (AGAIN, "=@same"),
+    (AGAIN, "=again|still|same"),
     (EARLIER, "=before|earlier|already|yesterday|previously|last|ago|morning|monday|twice|again"),
     (UNDO, "^ ~~ =revert|undo|restore|rollback|reverting|restoring|reopen"),
     (UNDO, "take|get|rip ~ =out|rid"),
-    (REMEDY, "^ ~~ =revert|undo|restore|rollback|reverting|restoring|reopen"),
     (UNDO, "put|change|turn|roll|switch|take|set|bring|want ~ =back"),
-    (REMEDY, "put|change|turn|roll|switch|take|set|bring|move|want ~ =back"),
-    (REMEDY, "take|rip|throw|get ~ =out|rid|away"),
-    (REMEDY, "^ ?please|so|now|and =delete|remove|drop|kill|keep ~~"),
-    (REMEDY, ", ?please|and|so =delete|remove|drop|revert|undo|keep|restore it|that|them|this|only|the|those|everything"),
     (FORBID, "do not|never ~~ =unless|until|without i|asking|my"),
     (EXCESS, "no =need to"),
     (EXCESS, "whole|entire|suddenly|now =has|full"),
-    (REMEDY, "has|have|need|needs|must to =stay"),
     (WHY, "=why ~ did|would|have|are|were ya"),
     (SURPRISE, "what is|are ~~ =doing|rest|other|others"),
     (SURPRISE, "=why ~ is|are there|suddenly ~ ?suddenly|now|a|an|new"),
-    (SAID_SO, "i @@ =said|asked|wanted|wrote|meant @any"),
-    (TOLD_YOU, "i|we =told|warned|reminded|asked|corrected you"),
+    (SAID_SO, "i @@ =said|asked for|no|not|only|wait|just|one|two|a|an|the|@any"),
+    (TOLD_YOU, "i|we =told|warned|corrected you that|to|not|the|it|already|before|twice|,|$"),
     (ONCE_MORE, "=again|once"),
     (NONEXISTENT, "does|do|did =not ?even|actually|ever exist*"),
+    (ABSENT, "=there is|are no"),
     (NONEXISTENT, "no =such"),
-    (NONEXISTENT, "=there is|are no"),
-    (WHERE_FROM, "=where did|do|does ya|that|this ~ get|take|find|see|read|come"),
-    (WHERE_FROM, "=where is|does|did|do ~ from"),
+    (WHERE_FROM, "=where did|do ya ~ get|take|find|see|read"),
     (ASKED, "what i|we @@ =asked|wanted"),
     (LACKS, "what i|we =got|get|received"),
     (SURPRISE, "i =see|found|get|got ~ new|extra|additional|other"),
     (MAKE_UP, "do not|never|please ~ =make|fabricate|invent ~ up|things|facts|citations|quotes|sources|apis|numbers|flags|options"),
     (NONEXISTENT, "=something else|different entirely|altogether|completely"),
+    (WHERE, "^ what =about"),
+    (CONTRAST, "^ this|that|it|there =is|are ?not @num|no"),
     (COUNTED, "^ ?only @num ?out =of ?the ?@num"),
     (SAID_SO, "we =said|agreed no|not|only"),
     (UNAGREED, "i|we ?had|have not ?even ?yet =discussed|agreed|decided|approved|talked"),
@@ -144,13 +143,13 @@ FACTS: tuple[tuple[str, str], ...] = (
     (SURPRISE, "there is|are ?now|suddenly ?a|an ?whole =new|extra|additional|another"),
     (ANGER, "=!!"),
     (ANGER, "^ =no|nope|hell|seriously|sigh|ugh|argh|hey|stop|what|hello ,"),
-    (ANGER, "=lol|seriously|honestly|unacceptable|ridiculous|sloppy|lazy|annoying"),
+    (ANGER, "=lol|seriously|unacceptable|ridiculous|sloppy|lazy|annoying"),
     (ANGER, "=come on $"),
     (ANGER, "=what for ,|$"),
     (ANGER, "=what for ?"),
     (LACKS, "@you @@ @past @num ,|$"),
     (LACKS, "i only|just =see|got|get|find|found|count"),
-    (FORBID, "=leave ~~ alone|untouched"),
+    (LEAVE, "=leave ~~ alone|untouched"),
     (LACKS, "and|but =none|nothing"),
     (ANGER, "^ ?please =do not ,|$"),
     (ANGER, ", =do not $"),
@@ -187,11 +186,11 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNVERIFIED, (CLAIM, LOOKED)),
     (UNVERIFIED, (CLAIM, FAILS)),
     (UNVERIFIED, (CLAIM, LACKS)),
-    (UNVERIFIED, (PRODUCT, FALSE)),
     (UNVERIFIED, (NONEXISTENT, WHERE_FROM)),
     (UNVERIFIED, (NONEXISTENT, MAKE_UP)),
     (OMISSION, (COUNTED, WHERE)),
     (UNREQUESTED, (SAID_SO, SURPRISE)),
+    (UNREQUESTED, (SAID_SO, CONTRAST)),
     (REPEAT, (TOLD_YOU, ONCE_MORE)),
     (REPEAT, (ACTED, NTH)),
     (UNREQUESTED, (ONLY_ASKED, SURPRISE)),
@@ -204,25 +203,29 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNREQUESTED, (OVERDID, ASKED, LIMIT)),
     (UNREQUESTED, (ASKED, WHY)),
     (UNREQUESTED, (FORBID, UNDO)),
-    (UNREQUESTED, (FORBID, OVERDID)),
-    (UNREQUESTED, (ASKED, LIMIT, UNDO)),
+    (UNREQUESTED, (LEAVE, OVERDID)),
+    (UNREQUESTED, (ASKED, UNDO)),
     (UNREQUESTED, (ASKED, LIMIT, EXCESS)),
     (OMISSION, (ASKED, WHERE)),
     (UNREQUESTED, (ASKED, SURPRISE)),
     (OMISSION, (ASKED, LACKS)),
+    (OMISSION, (GAVE, LACKS)),
+    (UNREQUESTED, (SUPPOSED, OVERDID)),
+    (REPEAT, (ONCE_AGAIN, YOURS)),
+    (REPEAT, (ONCE_AGAIN, ASKED)),
+    (REPEAT, (TRIED, YOURS)),
+    (UNVERIFIED, (ABSENT, MAKE_UP)),
     (UNREQUESTED, (OVERDID, REQUESTED, LIMIT)),
     (UNREQUESTED, (REQUESTED, WHY)),
     (UNREQUESTED, (REQUESTED, SURPRISE, LIMIT)),
     (OMISSION, (REQUESTED, LACKS, YOURS)),
     (UNREQUESTED, (OVERDID, ASKED)),
-    (UNREQUESTED, (OVERDID, REMEDY)),
+    (UNREQUESTED, (OVERDID, UNDO)),
     (UNREQUESTED, (OVERDID, ANGER)),
     (OMISSION, (ACTED, ASKED)),
     (UNREQUESTED, (SAID_SO, OVERDID)),
-    (OMISSION, (SAID_SO, ACTED)),
     (OMISSION, (ACTED, LACKS)),
     (OMISSION, (ADVERSE,)),
     (GUESSED, (GUESSY, CHECK, YOURS)),
     (GUESSED, (GUESSY, ACCESS)),
-    (GUESSED, (CHECK, ACCESS, ANGER)),
 )

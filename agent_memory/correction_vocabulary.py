@@ -88,7 +88,7 @@ LABELS = frozenset(
 # Somebody else whose conduct may be meant when nobody is addressed.
 OTHERS = frozenset(
     "colleague coworker co-worker author intern contractor vendor customer customers client clients user users qa team "
-    "boss manager maintainer maintainers reviewer he she his her him they their them somebody someone people copilot "
+    "boss manager maintainer maintainers reviewer he she his her him somebody someone people copilot "
     "chatgpt gpt plugin bot library dev devs developer developers sales marketing pm auditor consultant supplier "
     "pipeline cron scheduler friend wife husband kid "
     "teammate everybody everyone browser device devices phone article blog students student agency".split()

@@ -59,7 +59,7 @@ _IRREGULAR = frozenset(
 )
 _NOT_PAST = frozenset(
     "need feed speed embed exceed proceed indeed hundred red shed seed bed sacred shared weed breed bleed "
-    "succeed supposed allowed used embedded nested".split()
+    "succeed supposed allowed embedded nested".split()
 )
 _ORDINALS = frozenset(
     "second third fourth fifth sixth seventh eighth ninth tenth hundredth nth umpteenth thousandth millionth".split()
@@ -202,6 +202,10 @@ def _whose(words: list[str], index: int) -> str:
     if before[0] == "once" and before[1:2] not in (["more"], ["again"]):
         return YE
     last = before[-1]
+    if last == "where":
+        return YE
+    if last == "time" and "the" in before:
+        return YE
     if last in _AUXILIARIES or (last == "not" and len(before) > 1 and before[-2] in _AUXILIARIES):
         return YE if last in _MODALS and (len(before) == 1 or before[-2] not in _WONDERING) else YA
     if last in _RECEIVING:

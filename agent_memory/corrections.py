@@ -71,10 +71,12 @@ _ADVERSE = frozenset(
     "though despite".split()
 )
 _RULES = frozenset("always if unless whenever".split())
+_CONTRARY = frozenset("but though although yet and even not never nothing".split())
 _SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
 # "you wrote that …" claims something, "you wrote a test" does not.
 _CONTENT = frozenset("that quoted in , : it there this everything all done as i the".split())
-_OF_THINGS = frozenset({facts.LACKS, facts.FAILS, facts.FALSE, facts.SURPRISE, facts.DAMAGE})
+_OF_THINGS = frozenset({facts.LACKS, facts.FAILS, facts.SURPRISE, facts.DAMAGE})
+_NOT_ORDERED = _OF_THINGS | {facts.ONCE_MORE, facts.DENIED, facts.AGAIN}
 _RELATIVE = frozenset("that which who whose where if when until unless whenever while".split())
 _TOLD_BY_QUESTIONS = frozenset(
     {facts.WHY, facts.SURPRISE, facts.WHERE, facts.OVERDID, facts.ACCESS, facts.CLAIM, facts.WHERE_FROM}
@@ -162,10 +164,11 @@ def _together(sentences: list[list[str]], whole: set[str]) -> str | None:
 
 
 def _facts_of(words: list[str], phrases: list[tuple[str, Phrase]]) -> set[str]:
-    plans, order = speaks_of_plans(words), is_order(words)
+    plans = speaks_of_plans(words) or (words[0] in CONDITIONS and words[0] != "what")
+    order = is_order(words)
     found: set[str] = set()
     for fact, phrase in phrases:
-        if fact in found or (plans and fact != facts.FORBID) or (order and fact in _OF_THINGS):
+        if fact in found or (plans and fact != facts.FORBID) or (order and fact in _NOT_ORDERED):
             continue
         at = phrase.search(words)
         if at >= 0 and not _hypothetical(words, at) and not _describes(fact, words, at):
@@ -193,13 +196,24 @@ def _told_of_the_agent(words: list[str], index: int, question: bool) -> set[str]
     if words[index] == THEE or not is_past(done) or done in vocabulary.WELCOME:
         return set()
     told = {facts.ACTED}
-    if not question and not _ADVERSE.isdisjoint(words):
+    if not question and _is_adverse(words[verb:]):
         told.add(facts.ADVERSE)
     if done in vocabulary.OVERDID:
         told.add(facts.OVERDID)
     if any(word == "time" and at and is_ordinal(words[at - 1]) for at, word in enumerate(words)):
         told.add(facts.NTH)
     return told
+
+
+def _is_adverse(words: list[str]) -> bool:
+    """Whether the clause that begins these words, or a "but" after it, denies or restricts."""
+    clause = 0
+    while clause < len(words) and words[clause] not in {",", ":"}:
+        clause += 1
+    if not _ADVERSE.isdisjoint(words[:clause]):
+        return True
+    then = words[clause + 1 :]
+    return then[:1] != [] and then[0] in _CONTRARY and not _ADVERSE.isdisjoint(then)
 
 
 def _verb(words: list[str], index: int) -> int:
@@ -225,5 +239,10 @@ def _claims(words: list[str], index: int, verb: int) -> bool:
 
 
 def _describes(fact: str, words: list[str], at: int) -> bool:
-    """Whether what lacks or fails is told of a thing that is only named: "files that are not covered"."""
+    """Whether what lacks or fails is told of a thing that is only named: "files that are not covered".
+
+    Nor is "I don't have it" a denial of what the agent said.
+    """
+    if fact == facts.DENIED and words[at] == "not" and "i" in words[max(0, at - 2) : at]:
+        return words[at + 1 : at + 2] not in (["see"], ["find"], ["approve"])
     return fact in _OF_THINGS and not _RELATIVE.isdisjoint(words[max(1, at - 3) : at])

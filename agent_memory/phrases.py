@@ -5,6 +5,7 @@ A phrase is words with a few marks, matched against the words of one sentence:
     one|two      either word                    guess*     a word that starts so
     ?word|other  may be absent                  *ing       a word that ends so
     ~            up to three words              ~~         up to twelve words
+    ..           up to eight words of one clause
     @name        a class of words               @@         any number of adverbs
     ^            the start of the sentence      $          its end
     ,            a comma or a colon             one|$      a word or the end
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     Classes = Mapping[str, Test | frozenset[str]]
 
 _GAPS = {"~": 3, "~~": 12}
-_ONE, _MAYBE, _MANY, _GAP, _START, _END, _STOP = range(7)
+_CLAUSE = 8
+# Words at which another clause begins.
+_BREAKS = frozenset(", : so then please now but because and".split())
+_ONE, _MAYBE, _MANY, _GAP, _CLAUSE_GAP, _START, _END, _STOP = range(8)
 
 
 def possible(text: str, words: set[str], classes: Classes) -> bool:
@@ -63,6 +67,8 @@ class Phrase:
             if kind == _GAP:
                 most = min(len(words), at + width)
                 return any(self._matches(words, position, index + 1) for position in range(at, most + 1))
+            if kind == _CLAUSE_GAP:
+                return self._within_clause(words, at, index + 1)
             if kind == _START:
                 if at != 0:
                     return False
@@ -83,10 +89,20 @@ class Phrase:
                 return False
         return True
 
+    def _within_clause(self, words: Sequence[str], at: int, item: int) -> bool:
+        for position in range(at, min(len(words), at + _CLAUSE) + 1):
+            if self._matches(words, position, item):
+                return True
+            if position < len(words) and words[position] in _BREAKS:
+                return False
+        return False
+
 
 def _item(part: str, classes: Classes) -> tuple[int, int, Test]:
     if part in _GAPS:
         return _GAP, _GAPS[part], _never
+    if part == "..":
+        return _CLAUSE_GAP, 0, _never
     if part == "^":
         return _START, 0, _never
     if part == "$":
