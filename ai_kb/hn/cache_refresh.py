@@ -20,6 +20,7 @@ import time
 
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn import cache_context, cache_judge, cache_records, cache_rows
+from ai_kb.hn.cache_file import DamagedIndex
 from ai_kb.hn.cache_objects import arrived, event_refs, relevant_refs, shallow_state
 from ai_kb.hn.streamrefs import Source, parse_ref
 
@@ -181,11 +182,16 @@ class Refresh:
         from ai_kb.hn.verification import Checkpoint
 
         row = self.conn.execute(
-            "SELECT m.sequence, m.id FROM entry e JOIN memory m ON m.number = e.number"
-            " WHERE e.oid = ? AND m.sid = ?",
+            cache_records.SELECT + " JOIN entry e ON e.number = m.number WHERE e.oid = ? AND m.sid = ?",
             (bytes.fromhex(commit), sid),
         ).fetchone()
-        return None if row is None else Checkpoint(commit, row[0], cache_records.full_id(row[1]))
+        if row is None:
+            return None
+        record = cache_records.read(row)
+        signed = [record.envelope[name] for name in ("actor", "stream", "sequence")]
+        if signed != [record.actor, record.stream, record.sequence]:  # nothing is verified upon such a row
+            raise DamagedIndex("the private index holds a record in a place that is not its own")
+        return Checkpoint(commit, record.sequence, record.id)
 
     def _stops(self, sid: int, head: str, boundary: str | None) -> Iterator[tuple[str, int, int]]:
         """(commit to go to, commits before it, commits in all): where the chunks of a stream end."""

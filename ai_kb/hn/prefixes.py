@@ -6,7 +6,8 @@ its stream, its commit, the blob of its payload and its id. What it can be trust
 - a commit id stands for all of its history, so a row says "everything up to here was valid"
   wherever that very commit is reached again, in this repository or another, and says nothing
   about any other commit: a stream that was rewound, rewritten or replaced finds no row;
-- a payload that is read through a row counts only if it hashes to the row's id.
+- a payload that is read through a row counts only if it hashes to the row's id;
+- a row counts only with its checksum: on a row that a disk has changed nothing is signed or verified.
 
 Deleting the file changes nothing but time. A file that is damaged, of another version, or unsafe
 (a symlink, somebody else's, writable by others) is not used; where none can be written, nothing is
@@ -19,6 +20,7 @@ import hashlib
 import os
 import sqlite3
 from contextlib import suppress
+from zlib import crc32
 
 from agent_base.env import SUITE, xdg
 from agent_base.errors import SuiteError
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     Placed = tuple[str, str, str]
 
 # Raise it when a rule of verification or a table changes: older files are thrown away.
-VERSION = 1
+VERSION = 2
 FILE_NAME = "prefixes.sqlite"
 
 _LOCK_SECONDS = 2.0
@@ -43,7 +45,7 @@ _FAULTS = (sqlite3.Error, *GARBAGE)
 _SCHEMA = """
 CREATE TABLE stream (number INTEGER PRIMARY KEY, actor TEXT, id TEXT, UNIQUE (actor, id));
 CREATE TABLE member (
-    stream INTEGER, sequence INTEGER, commit_id BLOB, payload BLOB, memory BLOB,
+    stream INTEGER, sequence INTEGER, commit_id BLOB, payload BLOB, memory BLOB, checksum INTEGER,
     PRIMARY KEY (stream, sequence)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX member_commit ON member (stream, commit_id);
@@ -51,14 +53,27 @@ CREATE INDEX member_memory ON member (memory);
 """
 
 
+def _checksum(actor: str, stream: str, sequence: int, *ids: bytes) -> int:
+    return crc32(b" ".join((f"{actor} {stream} {sequence:d}".encode(), *ids)))
+
+
 class Member:
-    """One remembered memory: sequence, commit, blob of the payload, id."""
+    """One remembered memory: sequence, commit, blob of the payload, id. ValueError: not as it was written."""
 
     __slots__ = ("actor", "commit", "memory_id", "payload_oid", "sequence", "stream")
 
     def __init__(
-        self, actor: str, stream: str, sequence: int, commit: bytes, payload: bytes, memory: bytes
+        self,
+        actor: str,
+        stream: str,
+        sequence: int,
+        commit: bytes,
+        payload: bytes,
+        memory: bytes,
+        checksum: int,
     ) -> None:
+        if checksum != _checksum(actor, stream, sequence, commit, payload, memory):
+            raise ValueError("a remembered memory is not what it was")
         self.actor = actor
         self.stream = stream
         self.sequence = sequence
@@ -155,7 +170,7 @@ class PrefixStore:
 
     def _members(self, condition: str, values: Sequence[object]) -> list[Member]:
         rows = self._query(
-            "SELECT actor, id, sequence, commit_id, payload, memory FROM member "
+            "SELECT actor, id, sequence, commit_id, payload, memory, checksum FROM member "
             f"JOIN stream ON stream.number = member.stream WHERE {condition}",
             values,
         )
@@ -201,10 +216,10 @@ class PrefixStore:
         if self._connection is None or not placed:
             return
         start = below.sequence if below else 0
-        rows = [
-            (start + number, bytes.fromhex(commit), bytes.fromhex(payload), bytes.fromhex(memory_id[7:]))
-            for number, (commit, payload, memory_id) in enumerate(placed, 1)
-        ]
+        rows = []
+        for sequence, (commit, payload, memory_id) in enumerate(placed, start + 1):
+            ids = bytes.fromhex(commit), bytes.fromhex(payload), bytes.fromhex(memory_id[7:])
+            rows.append((sequence, *ids, _checksum(source.actor, source.stream, sequence, *ids)))
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             number = self._number(source)
@@ -214,7 +229,7 @@ class PrefixStore:
                     "DELETE FROM member WHERE stream = ? AND sequence > ?", (number, start)
                 )
                 self._connection.executemany(
-                    f"INSERT INTO member VALUES ({number}, ?, ?, ?, ?)",
+                    f"INSERT INTO member VALUES ({number}, ?, ?, ?, ?, ?)",
                     rows,
                 )
             self._connection.execute("COMMIT")

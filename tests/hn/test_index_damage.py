@@ -13,6 +13,7 @@ from ai_kb import cli as kb
 from ai_kb.hn import cli as hn
 from ai_kb.hn import prefixes
 from ai_kb.hn.cache_file import index_path, is_damage, twice
+from ai_kb.hn.streams import collect
 from tests.kb.kbworld import NOW, World
 
 DAMAGES = [
@@ -111,6 +112,47 @@ def test_damaged_prefixes_are_thrown_away(world: World, statement: str) -> None:
         damage(prefixes.cache_path(store.repo), statement)
     assert run(world, kb.main, "list", "--json") == expected
     assert world.remember("One more", "Something that was not said before.")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE member SET sequence = sequence + 1 WHERE sequence = (SELECT max(sequence) FROM member)",
+        "UPDATE member SET memory = (SELECT memory FROM member WHERE sequence = 1) WHERE sequence = 3",
+        "UPDATE member SET commit_id = zeroblob(20) WHERE sequence = 2",
+        "UPDATE stream SET id = 'sha256:' || hex(zeroblob(32))",
+        "DELETE FROM member WHERE sequence = 2",
+    ],
+)
+def test_nothing_is_signed_upon_a_remembered_place_that_is_wrong(world: World, statement: str) -> None:
+    for store in (world.home(), world.repo()):
+        damage(prefixes.cache_path(store.repo), statement)
+        world.remember(f"After damage in {store.name}", f"Said to the {store.name} store.", store=store.name)
+        assert run(world, hn.main, "memory", "recall", "--json")[0] == 0
+        with store.repo.objects() as reader:
+            held = collect(store.repo, reader)  # from nothing: raises for a stream with a gap
+        assert len(held.memories) == 4
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE memory SET sequence = sequence + 1",
+        "UPDATE stream SET actor = stream",
+        "UPDATE stream SET stream = 'sha256:' || hex(zeroblob(32))",
+    ],
+)
+def test_nothing_is_verified_upon_an_indexed_place_that_is_wrong(world: World, statement: str) -> None:
+    run(world, hn.main, "memory", "recall")
+    damage(index_path(world.repo().repo.common_dir, world.env, None), statement)
+    new = run(
+        world, hn.main, "memory", "record", "--kind", "decision", "--at", "HEAD", "--applies", "descendants",
+        "--content", "after the damage",
+    )  # fmt: skip
+    assert new[0] == 0
+    status, out, err = run(world, hn.main, "memory", "recall", "--query", "damage", "--json")
+    assert (status, err) == (0, "")
+    assert '"matched":1' in out
 
 
 def test_what_a_file_made_anew_does_not_mend_is_an_error() -> None:
