@@ -102,19 +102,6 @@ def start_context(
     return result
 
 
-def session_start_text(
-    state: State,
-    session_id: str,
-    env: Mapping[str, str],
-    *,
-    now: float,
-    learnings: Learnings | None = None,
-    warnings: Lines | None = None,
-) -> str:
-    """The whole context of a session start, or "" when injection is off."""
-    return start_context(state, session_id, env, now=now, learnings=learnings, warnings=warnings).text
-
-
 def _add_index(draft: Draft, result: StartContext, state: State, now: float, since: Start | None) -> None:
     named = [bucket for bucket in state.buckets() if bucket.named]
     known = () if since is None else since.ids

@@ -139,10 +139,6 @@ class State:
         """Bind a session to a named topic, durably."""
         files.write_atomic(self.binding_path(session_key), f"{places.safe_topic(topic)}\n".encode())
 
-    def unbind(self, session_key: str) -> None:
-        """Forget a session's binding."""
-        remove(self.binding_path(session_key))
-
     def bindings(self) -> dict[str, str]:
         """Session key → named topic, of every session that is bound. What is not this user's own file
         binds nobody."""

@@ -35,9 +35,9 @@ def start(
     **env: str,
 ) -> str:
     """The text of a session start of a workspace in the test's environment."""
-    return context.session_start_text(
+    return context.start_context(
         state_of(workspace), session, {**os.environ, **env}, now=T, learnings=learnings, warnings=warnings
-    )
+    ).text
 
 
 def bind(workspace: Path, topic: str, session: str = SESSION) -> None:
@@ -372,7 +372,7 @@ class TestSizeBound:
         for _ in range(14):
             deep = deep / ("ü'<" * 40)
         deep.mkdir(parents=True)
-        text = context.session_start_text(state_of(deep), SESSION, os.environ, now=T)
+        text = context.start_context(state_of(deep), SESSION, os.environ, now=T).text
         assert utf16_units(text) < INJECTION_LIMIT
         assert text.startswith("## Session memory")
 
