@@ -148,6 +148,20 @@ class Parser(argparse.ArgumentParser):
         keywords.setdefault("formatter_class", _HelpFormatter)
         keywords.setdefault("allow_abbrev", False)
         super().__init__(*args, **keywords)
+        self.description = (self.description or "").replace("``", "`") or None  # of a module's docstring
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse's, but nothing may be left over: so the parser of the verb itself says so."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest:
+            options = [name for name in self._option_string_actions if name.startswith("--")]
+            self.error(f"unrecognized arguments: {' '.join(rest)}{_meant(rest[0], options)}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            self.error(f"there is no command {str(value)[:40]!r}{_meant(value, action.choices)}")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, f"see `{self.prog} --help`")
@@ -165,6 +179,33 @@ class Parser(argparse.ArgumentParser):
             console.stderr.write(message)
         else:
             console.stdout.write(message)
+
+
+def _meant(word: str, names: Iterable[str]) -> str:
+    """The name that ``word`` comes closest to, as the end of a message; "" when none is close."""
+    import difflib
+
+    close = difflib.get_close_matches(word.partition("=")[0], list(names), 1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def version() -> str:
+    """The version of the suite that is installed."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as of
+
+    try:
+        return of("agent-hook-suite")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+class _Version(argparse.Action):
+    """Print the version and leave; it is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        parser._print_message(version() + "\n")
+        parser.exit()
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -186,6 +227,7 @@ def add_verbs(parser: Parser, package: str, verbs: Mapping[str, str], argv: Sequ
         verbs: verb → one-line summary, in the order of the help.
         argv: arguments of this run.
     """
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", dest="verb", parser_class=Parser)
     wanted = next((word for word in argv if not word.startswith("-")), None)
     whole = wanted not in verbs and "--print-completion" in argv
@@ -275,6 +317,8 @@ def _guarded(
 def _parse_and_run(
     parser_factory: Callable[[Sequence[str]], Parser], argv: Sequence[str], console: Console
 ) -> int:
+    if argv and argv[0] == "help":
+        argv = [*argv[1:], "--help"]
     parser = parser_factory(argv)
     if len(argv) == 2 and argv[0] == "--print-completion":
         return _print_completion(parser, argv[1], console)

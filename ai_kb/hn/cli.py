@@ -109,7 +109,7 @@ def dispatch(words: list[str], console: Console) -> int:
         console.stdout.write(HELP)
         return 0
     if words[0] in ("version", "-version", "--version"):
-        console.out(_version())
+        console.out(base.version())
         return 0
     group, name, rest = "hn", words[0], words[1:]
     if name == "memory":
@@ -131,15 +131,6 @@ def dispatch(words: list[str], console: Console) -> int:
     handler = getattr(args, "run", module.run)
     status: int = handler(args, console)
     return status
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("agent-hook-suite")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def whole_parser() -> Parser:

@@ -14,6 +14,7 @@ import pytest
 
 from agent_base import cli
 from agent_base.errors import SuiteError, UsageError
+from agent_memory.cli import parser
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
 
@@ -37,11 +38,30 @@ def run(
     return code, console.stdout.getvalue(), console.stderr.getvalue()  # type: ignore[attr-defined]
 
 
+def run_verb(*argv: str) -> tuple[int, str, str]:
+    def parser(words: Sequence[str]) -> cli.Parser:
+        result = cli.Parser(prog="tool")
+        cli.add_verbs(result, "agent_memory.commands", {"list": "the topics"}, words)
+        return result
+
+    console = cli.string_console({})
+    code = cli.run_command("tool", parser, argv, console)
+    return code, console.stdout.getvalue(), console.stderr.getvalue()  # type: ignore[attr-defined]
+
+
 def raising(error: BaseException) -> Callable[[Any, cli.Console], int]:
     def handler(*_: object) -> int:
         raise error
 
     return handler
+
+
+def test_help_and_version_are_words_that_every_command_knows() -> None:
+    code, out, _ = run_verb("help", "list")
+    assert (code, out.splitlines()[0]) == (0, "usage: tool list [-h] [--all] [--workspace DIR] [--json]")
+    assert "``" not in out
+    assert run_verb("help")[1] == run_verb("--help")[1]
+    assert run_verb("--version") == (0, f"{cli.version()}\n", "")
 
 
 class TestErrors:
@@ -70,6 +90,22 @@ class TestErrors:
         assert (code, out) == (2, "")
         assert err == "tool: unrecognized arguments: --nope (see `tool --help`)\n"
         assert json.loads(run(raising(AssertionError()), "--json", "x")[1])["error"]["code"] == "usage"
+
+    def test_name_what_may_have_been_meant(self) -> None:
+        hint = "(see `tool --help`)"
+        assert run(raising(AssertionError()), "--jsn")[2] == (
+            f"tool: unrecognized arguments: --jsn; did you mean --json? {hint}\n"
+        )
+        assert run_verb("lst") == (2, "", f"tool: there is no command 'lst'; did you mean list? {hint}\n")
+        assert run_verb("x") == (2, "", f"tool: there is no command 'x' {hint}\n")
+
+    def test_of_a_verb_point_to_its_own_help(self) -> None:
+        hint = "(see `,agent-memory list --help`)"
+        console = cli.string_console({})
+        assert cli.run_command("tool", parser, ["list", "--al"], console) == 2
+        assert console.stderr.getvalue() == (  # type: ignore[attr-defined]
+            f"tool: unrecognized arguments: --al; did you mean --all? {hint}\n"
+        )
 
     def test_escape_what_a_terminal_would_obey(self) -> None:
         assert (

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agent_base import cli as base
 from agent_base.cli import Parser, string_console
 from ai_kb.hn import cli
 from ai_kb.hn.commands.record import read_input
@@ -171,7 +172,7 @@ def test_a_version_that_is_not_installed_is_unknown(monkeypatch: pytest.MonkeyPa
         raise metadata.PackageNotFoundError
 
     monkeypatch.setattr(metadata, "version", missing)
-    assert cli._version() == "unknown"
+    assert base.version() == "unknown"
 
 
 def test_argparse_is_not_asked_to_guess() -> None:
