@@ -62,7 +62,9 @@ def parser(argv: Sequence[str]) -> Parser:
         metavar="NAME",
         help="only these (repeat or separate by commas): " + ", ".join(BY_NAME) + "; `none` wires none",
     )
-    result.add_argument("--dry-run", action="store_true", help="print a diff, change nothing")
+    result.add_argument(
+        "--dry-run", action="store_true", help="print what would change, settings as a diff; change nothing"
+    )
     result.add_argument(
         "--skill", action="store_true", help="install SKILL.md where the harnesses look for it"
     )

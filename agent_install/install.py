@@ -13,6 +13,7 @@ from functools import partial
 
 from agent_base.errors import SuiteError
 from agent_base.files import ensure_private_dir, locked
+from agent_base.inert import terminal
 from agent_install import adapters, changes, completion, launchers, runtime, wiring
 from agent_install.changes import Change
 from agent_install.harnesses import HARNESSES, Harness, skill_directory
@@ -211,5 +212,13 @@ def skill_is_ours(data: bytes) -> bool:
 
 
 def shown(plan: Plan) -> Iterable[str]:
-    """The plan's changes as diffs."""
-    return (changes.diff(change) for change in plan.changes)
+    """The plan's changes: one line for each program of the suite's own, a diff of all that configures."""
+    return map(_shown, plan.changes)
+
+
+def _shown(change: changes.Change) -> str:
+    whole = change.before is None or change.after is None
+    if not whole or change.path.endswith(".json"):
+        return changes.diff(change)
+    verb, data = ("remove", change.before) if change.after is None else ("make", change.after)
+    return f"would {verb} {terminal(change.path)} ({len((data or b'').splitlines())} lines)\n"

@@ -617,6 +617,8 @@ def test_an_uninstall_dry_run_shows_what_would_go_and_changes_nothing(machine: M
     before = machine.snapshot()
     assert machine.install("--uninstall", "--dry-run", "--purge") == 0
     assert "-  " in machine.out
+    assert f"would remove {machine.layout.bin}/hn (8 lines)\n" in machine.out
+    assert "#!/bin/sh" not in machine.out
     assert "would remove the environment" in machine.out
     assert machine.snapshot() == before
     assert machine.install("--uninstall", "--dry-run", "--harness", "claude") == 0
