@@ -243,6 +243,12 @@ def _need_both(state: State, source: str, target: str) -> None:
             )
 
 
+def need(state: State, topic: str) -> None:
+    """Raises NoSuchTopic where ``topic`` has neither spec nor worklog."""
+    if not state.bucket_exists(topic):
+        raise NoSuchTopic(f"there is no topic {topic!r} in this workspace", _similar(state, topic))
+
+
 def _similar(state: State, topic: str) -> str:
     merged = state.merged_into().get(topic)
     if merged is not None:

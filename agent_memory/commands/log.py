@@ -7,7 +7,7 @@ from typing import Any
 
 from agent_base.cli import Console
 from agent_base.errors import UsageError
-from agent_memory import queue, worklog
+from agent_memory import moves, queue, worklog
 from agent_memory.commands import _shared
 
 _EXAMPLES = """\
@@ -38,6 +38,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.n < 0:
         raise UsageError("-n needs a count of 0 or more")
     target = _shared.find(args, console, routed=True, sync=False)
+    if args.topic is not None:
+        moves.need(target.state, args.topic)
     records = worklog.read(target.state.worklog_path(target.topic))
     shown = records[-args.n :] if args.n else records
     pending = len(queue.pending(target.state.spec_dir, target.key))

@@ -67,5 +67,7 @@ def report(
         console.json({"workspace": target.state.workspace, "topic": topic, "paused": paused})
         return 0
     what = "the whole workspace" if topic is None else f"topic {topic}"
-    console.out(f"Context is {'off' if paused else 'on'} for {what}.")
+    new = topic is not None and args.topic is not None and not target.state.bucket_exists(topic)
+    note = " It has neither spec nor worklog yet." if new else ""
+    console.out(f"Context is {'off' if paused else 'on'} for {what}.{note}")
     return 0

@@ -10,6 +10,7 @@ from agent_base.cli import Console
 from agent_memory import cleanroom, locks, topics
 from agent_memory.commands import _shared, pause
 from agent_memory.mirror import Forgetting
+from agent_memory.topics import State
 
 _EXAMPLES = """\
 examples:
@@ -34,5 +35,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
             topics.remove(sentinel)
     still = cleanroom.injection_off(state, console.env, topic)
     if still:
-        _shared.warn(console, f"context is still off because of {still}")
+        _shared.warn(console, f"context is still off: {_why(still, target.state)}")
     return pause.report(args, console, target, topic, paused=bool(still))
+
+
+def _why(still: str, state: State) -> str:
+    if still == os.path.basename(state.no_context_path(None)):
+        return "the whole workspace is paused (`,agent-memory resume --all` ends that)"
+    return f"{still} is set so in this shell" if still.isupper() else f"{still} is there"

@@ -412,7 +412,7 @@ class TestPauseAndResume:
         assert ok(repository, "resume").out == "Context is on for topic fix.\n"
         assert ok(repository, "pause", "--all").out == "Context is off for the whole workspace.\n"
         ran = ok(repository, "resume", "fix")
-        assert "still off because of _no_session_context" in ran.err
+        assert "still off: the whole workspace is paused (`,agent-memory resume --all` ends that)" in ran.err
         assert ok(repository, "resume", "--all", "--json").json["paused"] is False
         assert ok(repository, "status", "--json").json["no_context"] is False
 
