@@ -33,6 +33,7 @@ examples:
   ,ai-kb policy accept
 """
 
+_AS_SAID: dict[Any, str] = {True: "yes", False: "no (,ai-kb policy accept)"}
 _SHOWN = ("digest", "maintainers", "trusted_actors", "trusted_kinds", "own_actor", "accepted", "error")
 
 
@@ -86,7 +87,7 @@ def _show(args: argparse.Namespace, console: Console) -> int:
         for name in _SHOWN:
             value = answer.get(name)
             if value not in (None, "", []):
-                text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+                text = ", ".join(map(str, value)) if isinstance(value, list) else _AS_SAID.get(value, value)
                 _common.say(console, f"{name.replace('_', ' ')}: {text}")
         if not answer["trusted_actors"]:
             _common.say(console, "Nobody is trusted: default recall finds nothing here.")

@@ -6,8 +6,7 @@ import argparse
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb.hn.commands._shared import wrong_usage
-from ai_kb.hn.errors import HnError
+from ai_kb.hn.errors import HnError, HnUsageError
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.gitstore import Repository, quoted
 from ai_kb.hn.replication.selection import (
@@ -61,7 +60,7 @@ class _ReplicationParser(FlagParser):
             self.print_help()
             self.exit()
         if not words:
-            raise wrong_usage(_USAGE)
+            raise HnUsageError(f"usage: {_USAGE}")
         if words[0] not in _ACTIONS:
             raise HnError(f"unknown replication command {quoted(words[0])}")
         action = words[0]
@@ -69,7 +68,7 @@ class _ReplicationParser(FlagParser):
         remote = [rest.pop(0)] if rest and not rest[0].startswith("-") else []
         parsed = _action_parser(action).parse_args(rest, namespace)
         if parsed.remote:  # it stands before the flags
-            raise wrong_usage(_ACTIONS[action])
+            raise HnUsageError(f"usage: {_ACTIONS[action]}")
         parsed.action, parsed.remote = action, remote
         return parsed
 
@@ -98,7 +97,7 @@ def add_selectors(parser: argparse.ArgumentParser) -> None:
         ("memory", "full memory stream ID"),
     ):
         parser.add_argument(f"--{name}", action="append", default=[], help=meaning)
-    parser.add_argument("--all", action="store_true", help="select all advertised Hubnot refs")
+    parser.add_argument("--all", action="store_true", help="select all refs/hn/… that the remote advertises")
     for attribute, _, flag in BUDGETS:
         default = getattr(Budgets(), attribute)
         parser.add_argument(f"--{flag}", type=int, dest=attribute, default=default, help=_HELP[attribute])

@@ -35,7 +35,7 @@ def add_parser(subparsers: Any) -> None:
 def add_lifecycle_flags(parser: argparse.ArgumentParser) -> None:
     """Give ``parser`` the flags of a retraction or a challenge."""
     add = parser.add_argument
-    add("--reason", default="", help="typed reason")
+    add("--reason", default="", help="one lowercase word of your own, as incorrect or obsolete")
     add("--evidence", action="append", default=[], help="typed evidence ID")
     add("--stream", default="", help="full stream ID")
     add("--json", action="store_true", help="emit JSON")
