@@ -16,7 +16,7 @@ Until all of them hold nothing is written; then one signed commit is. docs/decis
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -26,6 +26,7 @@ from ai_kb import capsule, corpus, relations, stores
 from ai_kb.corpus import Reading
 from ai_kb.errors import HoldsSecret, InvalidCapsule
 from ai_kb.hn.envelope import Anchor, Applicability, Record
+from ai_kb.hn.fields import is_path
 from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.streams import append
 from ai_kb.project import Project, identify
@@ -96,7 +97,7 @@ def remember(
     """
     # (1)
     title, body = capsule.checked_text(draft.title, draft.body)
-    kind, warnings = _defaults(draft)
+    kind, left, warnings = _defaults(draft)
     # (2)
     if not draft.allow_secret:
         refuse_secrets(draft)
@@ -105,7 +106,9 @@ def remember(
     project = project_of(workspace, env)
     scope = _scope(draft, project)
     if not draft.scope:
-        warnings.append(f"--scope was left at {scope}")
+        left.append(f"--scope {scope}")
+    if left:
+        warnings.insert(0, f"left at the default: {', '.join(left)}")
     # (4)
     target = relations.superseded(draft.supersedes, choice, readings)
     if target and not (draft.scope and draft.scope_said):
@@ -125,6 +128,7 @@ def remember(
         trailers.append(("Verified-by", capsule.checked_value("--verified-by", draft.verified_by)))
     if choice.name == HOME:
         trailers.append(("Workspace", workspace))
+        warnings += _missing(sources, workspace)
     content = capsule.checked_size(capsule.join_content(title, body, trailers))
     record_kind, outcome = capsule.record_kind(
         kind, verified=bool(draft.verified_by), has_evidence=bool(evidence)
@@ -153,9 +157,9 @@ def remember(
 # ---------------------------------------------------------------- (1), (2)
 
 
-def _defaults(draft: Draft) -> tuple[str, list[str]]:
-    """The kind, and a warning for each field that was left at its default."""
-    warnings: list[str] = []
+def _defaults(draft: Draft) -> tuple[str, list[str], list[str]]:
+    """The kind, which fields were left at their default, and warnings."""
+    left: list[str] = []
     kind = draft.kind or capsule.DEFAULT_KIND
     if kind not in capsule.KINDS:
         hint = "a question is noted, never remembered" if kind == "question" else ", ".join(capsule.KINDS)
@@ -170,12 +174,13 @@ def _defaults(draft: Draft) -> tuple[str, list[str]]:
             ", ".join(capsule.CONFIDENCES),
         )
     if not draft.kind:
-        warnings.append(f"--kind was left at {kind}")
+        left.append(f"--kind {kind}")
     if not draft.confidence:
-        warnings.append(f"--confidence was left at {capsule.DEFAULT_CONFIDENCE}")
+        left.append(f"--confidence {capsule.DEFAULT_CONFIDENCE}")
+    warnings = []
     if not draft.sources and not draft.refs and not draft.evidence:
         warnings.append("neither --source nor --ref nor --evidence says where this was seen")
-    return kind, warnings
+    return kind, left, warnings
 
 
 def refuse_secrets(draft: Draft) -> None:
@@ -285,6 +290,13 @@ def _from_root(source: str, workspace: str, cwd: str) -> str:
     if whole.startswith(workspace.rstrip("/") + "/") and os.path.lexists(whole):
         return os.path.relpath(whole, workspace) + rest
     return source
+
+
+def _missing(sources: Sequence[str], workspace: str) -> list[str]:
+    """A warning for each source that reads like a file of the workspace and is none."""
+    paths = {p for s in sources if is_path(p := relations.source_path(s)) and "://" not in p and " " not in p}
+    gone = [p for p in sorted(paths) if not os.path.exists(os.path.join(workspace, p))]
+    return [f"{path} is no file in {workspace}" for path in gone]
 
 
 def _trust_notes(store: Store, kind: str) -> list[str]:

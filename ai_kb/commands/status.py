@@ -77,7 +77,8 @@ def _show(answer: dict[str, Any], console: Console) -> None:
         if "error" in store:
             _common.say(console, f"cannot be read: {store['error']}")
             continue
-        _common.say(console, f"records: {store['records']} ({_counted(store['lifecycle'])})")
+        counted = f" ({_counted(store['lifecycle'])})" if store["records"] else ""
+        _common.say(console, f"records: {store['records']}{counted}")
         _common.say(console, f"recalled by default: {store['recalled']}")
         if store["left_out"]:
             _common.say(console, f"left out: {_counted(store['left_out'])}")
@@ -99,4 +100,4 @@ def _show(answer: dict[str, Any], console: Console) -> None:
 
 
 def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items())) or "none"
+    return ", ".join(f"{number} {name}" for name, number in sorted(counts.items()))

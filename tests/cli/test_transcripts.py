@@ -173,6 +173,8 @@ TRANSCRIPTS = [*sorted(HERE.glob("*.md")), REPOSITORY / "docs" / "tour.md", REPO
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_shows_what_happens(path: Path, repository: Path) -> None:
+    (repository / "src").mkdir()
+    (repository / "src/retry.py").write_text("retries = 3\n")
     world = World(repository, Path(os.environ["HOME"]))
     steps = steps_of(path.read_text())
     assert steps

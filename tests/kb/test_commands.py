@@ -111,7 +111,7 @@ def test_remember_prints_where_it_went_and_why(kb: Cli) -> None:
     out = kb("remember", "--title", TITLE, "--body", BODY, "--kind", "gotcha", "--domain", "http")
     assert "in the home store: this clone has no identity." in out
     assert "until a person runs `,ai-kb approve" in out
-    assert "warning: --scope was left" in kb.err
+    assert "warning: left at the default: --confidence medium, --scope domain" in kb.err
     done = kb.json(
         "remember", "--title", "Other", "--body-file", "-", "--kind", "anti-pattern", stdin="from stdin"
     )

@@ -79,6 +79,9 @@ def trusted(memory: Memory, repository: Path, git: Git) -> Memory:
 
 
 def test_the_first_capsule_makes_the_home_store_and_is_one_signed_commit(memory: Memory, git: Git) -> None:
+    source = Path(memory.workspace, "src/retry.py")
+    source.parent.mkdir()
+    source.touch()
     done = memory.add(kind="gotcha", scope="universal", confidence="high", sources=("src/retry.py:12",))
     assert (done.store, done.why) == ("home", "this clone has no identity")
     assert done.warnings == ()
@@ -102,9 +105,19 @@ def test_a_dry_run_checks_everything_and_writes_nothing(memory: Memory) -> None:
         memory.add(body=" ", dry_run=True)
 
 
+def test_a_source_that_is_no_file_of_the_workspace_is_said(memory: Memory) -> None:
+    done = memory.add(sources=("nowhere.py:3", "https://example.com/a", "the manual, page 3"))
+    assert [w for w in done.warnings if " is no file in " in w] == [
+        f"nowhere.py is no file in {memory.workspace}"
+    ]
+
+
 def test_what_was_left_at_its_default_is_said(memory: Memory) -> None:
     done = memory.add()
-    assert [w.split()[0] for w in done.warnings] == ["--kind", "--confidence", "neither", "--scope"]
+    assert done.warnings == (
+        "left at the default: --kind fact, --confidence medium, --scope project",
+        "neither --source nor --ref nor --evidence says where this was seen",
+    )
     read = memory.capsule(done.id)
     assert (read.kind, read.scope, read.by) == ("fact", "project", "agent")
 
