@@ -68,6 +68,20 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What the stores say already.
+
+    Attributes:
+        near: for every text that was asked about, the capsules that may say the same, whatever their
+            lifecycle: a match is marked with its id.
+        recalled: title and body of what was injected into this session: an echo is left out.
+    """
+
+    near: Sequence[Sequence[Known]]
+    recalled: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """A shell command in the worklog that is worth looking at."""
 
@@ -82,8 +96,7 @@ def harvest(
     *,
     workspace: str = "",
     min_repeats: int = MIN_REPEATS,
-    known: Sequence[Known] = (),
-    recalled: Sequence[tuple[str, str]] = (),
+    said: Callable[[Sequence[tuple[str, str]]], Said] | None = None,
     command: Callable[[Candidate], str] | None = None,
 ) -> list[Candidate]:
     """All candidates of a worklog, in the order of DETECTORS, new ones before known ones.
@@ -92,8 +105,7 @@ def harvest(
         entries: worklog entries in their order.
         workspace: paths below it are shown relative to it.
         min_repeats: how often an error or a command must come to be proposed, at least 2.
-        known: capsules of the stores, whatever their lifecycle: a match is marked with its id.
-        recalled: title and body of what was injected into this session: an echo is left out.
+        said: gives what the stores say of texts (title and body); called once.
         command: makes the command line of a candidate.
     """
     found: list[Candidate] = []
@@ -102,13 +114,14 @@ def harvest(
     found.extend(_fixes(entries, runs, workspace))
     found.extend(_recurring(runs, min_repeats))
     found.extend(_repeated(runs, min_repeats))
-    echoes = [words(f"{title} {body}") for title, body in recalled]
-    corpus = Corpus(known)
+    merged = _merged(found)
+    answer = Said([()] * len(merged), ()) if said is None else said([(c.title, c.body) for c in merged])
+    echoes = [words(f"{title} {body}") for title, body in answer.recalled]
     result: list[Candidate] = []
-    for candidate in _merged(found):
+    for candidate, near in zip(merged, answer.near, strict=True):
         if _is_echo(candidate, echoes):
             continue
-        match = corpus.most_alike(candidate.title, candidate.body)
+        match = Corpus(near).most_alike(candidate.title, candidate.body)
         if match is not None:
             candidate = replace(candidate, known_id=match[0].id)
         if command is not None:

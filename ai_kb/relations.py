@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ai_kb import capsule, corpus
-from ai_kb.corpus import Reading
+from ai_kb import capsule
+from ai_kb.consulted import Consulted, holders
 from ai_kb.errors import AlreadyKnown, InvalidCapsule, KbError, NoStore
 from ai_kb.gates import is_from
+from ai_kb.held import full_id
 from ai_kb.hn.envelope import ABSENT, Anchor, PathAnchor
 from ai_kb.hn.fields import is_evidence, is_path
 from ai_kb.hn.gitobjects import NOT_A_BLOB, ObjectReader
@@ -20,12 +21,12 @@ from ai_kb.project import Project
 from ai_kb.stores import HOME, REPO, Choice, Store
 
 
-def superseded(asked: str, choice: Choice, readings: Sequence[Reading]) -> str:
+def superseded(asked: str, choice: Choice, answers: Sequence[Consulted]) -> str:
     """Full id of the record that is superseded, ``""`` for none."""
     if not asked:
         return ""
-    every = {i: reading for reading in readings for i in reading.collection.memories}
-    target = corpus.full_id(asked, every)
+    every = holders(answers)
+    target = full_id(asked, every)
     holder = every[target].store
     if holder.name != choice.name:
         raise KbError(
@@ -33,8 +34,7 @@ def superseded(asked: str, choice: Choice, readings: Sequence[Reading]) -> str:
             "nothing was changed",
             f"use --store {holder.name}",
         )
-    memory = every[target].memory(target)
-    assert memory is not None
+    memory = every[target].named[target]
     if memory.envelope.record is None:
         raise KbError(f"{target} is a {memory.envelope.operation}, not a record; nothing was changed")
     if memory.envelope.actor != holder.identity().actor:
@@ -45,21 +45,24 @@ def superseded(asked: str, choice: Choice, readings: Sequence[Reading]) -> str:
     return target
 
 
-def refuse_elsewhere(target: str, project: Project, readings: Sequence[Reading]) -> None:
+def refuse_elsewhere(target: str, project: Project, answers: Sequence[Consulted]) -> None:
     """Raise KbError when the capsule ``target`` belongs to another project or workspace than ``project``.
 
     What replaces it would be shown here and no longer where it belongs.
     """
-    for held in (held for reading in readings for held in reading.held if held.row.id == target):
-        if held.capsule.scope in ("workspace", "project") and not is_from(project, held.capsule, held.store):
+    for answer in answers:
+        old = answer.capsule(target)
+        if old is None or old.scope not in ("workspace", "project"):
+            continue
+        if not is_from(project, old, answer.store.name):
             raise KbError(
-                f"{target} belongs to another {held.capsule.scope}; nothing was changed",
+                f"{target} belongs to another {old.scope}; nothing was changed",
                 "replace it there (--workspace DIR), or say with --scope where the new one belongs",
             )
 
 
 def evidence_of(
-    asked: Sequence[str], choice: Choice, readings: Sequence[Reading]
+    asked: Sequence[str], choice: Choice, answers: Sequence[Consulted]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Evidence that the store can resolve, and what becomes a ``Refs:`` trailer instead."""
     for text in asked:
@@ -87,7 +90,7 @@ def evidence_of(
             else:
                 kept.append(f"git:{oid}")
         elif kind == "memory" and name:
-            kept.append("memory:" + _evidence_memory(name, choice, readings))
+            kept.append("memory:" + _evidence_memory(name, choice, answers))
         elif is_evidence(text):
             if choice.name == HOME:
                 raise KbError(
@@ -103,9 +106,14 @@ def evidence_of(
     return tuple(dict.fromkeys(kept)), tuple(refs)
 
 
-def _evidence_memory(name: str, choice: Choice, readings: Sequence[Reading]) -> str:
-    every = {i: reading for reading in readings for i in reading.collection.memories}
-    target = corpus.full_id(name, every)
+def memory_names(evidence: Sequence[str]) -> list[str]:
+    """The memories that stated evidence names."""
+    return [text.removeprefix("memory:") for text in evidence if text.startswith("memory:")]
+
+
+def _evidence_memory(name: str, choice: Choice, answers: Sequence[Consulted]) -> str:
+    every = holders(answers)
+    target = full_id(name, every)
     if every[target].store.name != choice.name:
         raise KbError(
             f"evidence {target} is in the {every[target].store.described}, and evidence does not "
@@ -115,9 +123,10 @@ def _evidence_memory(name: str, choice: Choice, readings: Sequence[Reading]) -> 
     return target
 
 
-def refuse_known(title: str, body: str, readings: Sequence[Reading], target: str) -> None:
-    active = [k for k in corpus.known(readings, active_only=True) if k.id != target]
-    match = Corpus(active).most_alike(title, body)
+def refuse_known(title: str, body: str, answers: Sequence[Consulted], target: str) -> None:
+    """Raise AlreadyKnown when an active capsule other than ``target`` says almost the same."""
+    near = [known for answer in answers for known in answer.near if known.id != target]
+    match = Corpus(near).most_alike(title, body)
     if match is not None:
         held, share = match
         same = "the same" if share == 1 else "almost the same"

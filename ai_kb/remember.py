@@ -22,9 +22,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agent_base.errors import SuiteError
-from ai_kb import capsule, corpus, relations, stores
-from ai_kb.corpus import Reading
+from ai_kb import capsule, relations, stores
+from ai_kb.consulted import Consulted, consult, holders
 from ai_kb.errors import HoldsSecret, InvalidCapsule
+from ai_kb.held import full_id
 from ai_kb.hn.envelope import Anchor, Applicability, Record
 from ai_kb.hn.fields import is_path
 from ai_kb.hn.prefixes import PrefixStore
@@ -102,21 +103,29 @@ def remember(
     if not draft.allow_secret:
         refuse_secrets(draft)
     # (3)
-    readings, choice = _read_and_choose(draft, workspace, env, warnings)
-    project = project_of(workspace, env)
+    opened = stores.stores(workspace, env)
+    answers, failures = _consulted(draft, title, body, opened)
+    choice = _chosen(draft, workspace, env, opened, answers)
+    for name, failure in failures.items():
+        if name == choice.name:
+            raise failure
+        warnings.append(
+            f"the {name} store could not be read, so nothing was compared with it: {failure.message}"
+        )
+    project = project_of(workspace, env, opened)
     scope = _scope(draft, project)
     if not draft.scope:
         left.append(f"--scope {scope}")
     if left:
         warnings.insert(0, f"left at the default: {', '.join(left)}")
     # (4)
-    target = relations.superseded(draft.supersedes, choice, readings)
+    target = relations.superseded(draft.supersedes, choice, answers)
     if target and not (draft.scope and draft.scope_said):
-        relations.refuse_elsewhere(target, project, readings)
-    evidence, extra_refs = relations.evidence_of(draft.evidence, choice, readings)
+        relations.refuse_elsewhere(target, project, answers)
+    evidence, extra_refs = relations.evidence_of(draft.evidence, choice, answers)
     # (5)
     if not draft.allow_duplicate:
-        relations.refuse_known(title, body, readings, target)
+        relations.refuse_known(title, body, answers, target)
     # (6)
     sources = tuple(
         _from_root(capsule.checked_value("--source", s), workspace, cwd or workspace) for s in draft.sources
@@ -203,40 +212,43 @@ def refuse_secrets(draft: Draft) -> None:
 # ---------------------------------------------------------------- (3)
 
 
-def _read_and_choose(
-    draft: Draft, workspace: str, env: Mapping[str, str], warnings: list[str]
-) -> tuple[list[Reading], Choice]:
-    """What the stores hold, and where the capsule goes.
+def _consulted(
+    draft: Draft, title: str, body: str, opened: Sequence[Store]
+) -> tuple[list[Consulted], dict[str, SuiteError]]:
+    """What the stores say, and why a store says nothing.
 
     A store that cannot be read is an error where something is to be written into it; elsewhere it
     is a warning that nothing was compared with it.
     """
-    readings: list[Reading] = []
+    names = [draft.supersedes, *relations.memory_names(draft.evidence)]
+    answers: list[Consulted] = []
     failures: dict[str, SuiteError] = {}
-    for store in stores.stores(workspace, env):
+    for store in opened:
         try:
-            readings.append(corpus.read_store(store, sources=False))
+            answers.append(consult(store, names, title, body))
         except SuiteError as error:
             failures[store.name] = error
-    if draft.supersedes and not draft.store:
-        # A replacement goes where what it replaces is.
-        every = {i: reading for reading in readings for i in reading.collection.memories}
-        holder = every[corpus.full_id(draft.supersedes, every)].store
-        choice = Choice(holder.name, "what it supersedes is there", holder)
-    else:
-        choice = stores.choose(workspace, env, draft.store)
-    for name, failure in failures.items():
-        if name == choice.name:
-            raise failure
-        warnings.append(
-            f"the {name} store could not be read, so nothing was compared with it: {failure.message}"
-        )
-    return readings, choice
+    return answers, failures
 
 
-def project_of(workspace: str, env: Mapping[str, str]) -> Project:
-    """The project of a workspace, asked of its repository."""
-    store = stores.open_repo(workspace, env)
+def _chosen(
+    draft: Draft,
+    workspace: str,
+    env: Mapping[str, str],
+    opened: Sequence[Store],
+    answers: Sequence[Consulted],
+) -> Choice:
+    """Where the capsule goes: a replacement to where what it replaces is."""
+    if not draft.supersedes or draft.store:
+        return stores.choose(workspace, env, draft.store, opened)
+    every = holders(answers)
+    holder = every[full_id(draft.supersedes, every)].store
+    return Choice(holder.name, "what it supersedes is there", holder)
+
+
+def project_of(workspace: str, env: Mapping[str, str], opened: Sequence[Store] | None = None) -> Project:
+    """The project of a workspace, asked of its repository (``opened``: the stores, where they are)."""
+    store = stores.repo_of(workspace, env, opened)
     if store is None:
         return identify(workspace, None, None, env=env)
     with store.repo.objects() as reader:

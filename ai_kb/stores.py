@@ -12,7 +12,7 @@ nothing here decides what is injected. docs/decisions.md, "Two stores, one corpu
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -22,7 +22,7 @@ from ai_kb import policy_file
 from ai_kb.errors import KbError, NoStore
 from ai_kb.hn.cache_context import read_policy
 from ai_kb.hn.errors import HnError, LostRace, NotFound
-from ai_kb.hn.gitstore import GitError, Repository
+from ai_kb.hn.gitstore import GitError, ObjectReader, Repository
 from ai_kb.hn.gitwrite import clean_name, git_date, object_id, update_ref, write_objects
 from ai_kb.hn.identity import ANONYMOUS, Identity, Keyring
 from ai_kb.hn.policy import POLICY_PATH, Policy, parse_policy
@@ -86,8 +86,7 @@ class Store:
         Raises HnError where there is one that cannot be read: that is not the same as none.
         """
         with self.repo.objects() as reader:
-            commit = reader.info([f"{revision}^{{commit}}"])[0]
-            return None if commit is None else read_policy(reader, commit[0])
+            return _policy_bytes(reader, revision)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +96,11 @@ class Choice:
     name: str
     why: str
     store: Store | None
+
+
+def _policy_bytes(reader: ObjectReader, revision: str) -> bytes | None:
+    commit = reader.info([f"{revision}^{{commit}}"])[0]
+    return None if commit is None else read_policy(reader, commit[0])
 
 
 # ---------------------------------------------------------------- home store
@@ -222,16 +226,16 @@ def why_not_repo(store: Store | None) -> str:
     with store.repo.objects() as reader:
         if reader.head() is None:
             return "the repository has no commit yet"
-    try:
-        actor = Keyring.of(store.repo).active_actor()
-    except HnError:
-        return "this clone's keyring cannot be used"
-    if actor is None:
-        return "this clone has no identity"
-    try:
-        policy = policy_at_head(store)
-    except HnError:
-        return "the repository's policy at HEAD is invalid or cannot be read"
+        try:
+            actor = Keyring.of(store.repo).active_actor()
+        except HnError:
+            return "this clone's keyring cannot be used"
+        if actor is None:
+            return "this clone has no identity"
+        try:
+            policy = policy_at_head(store, reader)
+        except HnError:
+            return "the repository's policy at HEAD is invalid or cannot be read"
     if policy is None or policy.memory is None:
         return "the repository's HEAD has no policy for memory"
     if actor not in policy.memory.trusted_actors:
@@ -239,24 +243,28 @@ def why_not_repo(store: Store | None) -> str:
     return ""
 
 
-def policy_at_head(store: Store) -> Policy | None:
-    """The policy that rules a store now. Raises InvalidPolicy."""
-    data = store.policy_bytes("HEAD" if store.name == REPO else MAIN)
+def policy_at_head(store: Store, reader: ObjectReader | None = None) -> Policy | None:
+    """The policy that rules a store now, asked of ``reader`` where there is one. Raises InvalidPolicy."""
+    revision = "HEAD" if store.name == REPO else MAIN
+    data = store.policy_bytes(revision) if reader is None else _policy_bytes(reader, revision)
     return None if data is None else parse_policy(data)
 
 
-def choose(workspace: str, env: Mapping[str, str], wanted: str = "") -> Choice:
+def choose(
+    workspace: str, env: Mapping[str, str], wanted: str = "", opened: Sequence[Store] | None = None
+) -> Choice:
     """The store a capsule goes to, and why.
 
     Args:
         wanted: HOME or REPO to insist on one.
+        opened: what ``stores`` gave for this workspace, if the caller has it already.
 
     Raises:
         NoStore: REPO was asked for and the workspace is in no repository.
     """
     if wanted == HOME:
         return Choice(HOME, "--store home", open_home(env))
-    repo = open_repo(workspace, env)
+    repo = repo_of(workspace, env, opened)
     if wanted == REPO:
         if repo is None:
             raise NoStore(
@@ -268,6 +276,13 @@ def choose(workspace: str, env: Mapping[str, str], wanted: str = "") -> Choice:
     if not why:
         return Choice(REPO, "the repository's policy trusts this clone's actor", repo)
     return Choice(HOME, why, open_home(env))
+
+
+def repo_of(workspace: str, env: Mapping[str, str], opened: Sequence[Store] | None) -> Store | None:
+    """The repository's store among ``opened``; looked for where nothing was opened yet (None)."""
+    if opened is None:
+        return open_repo(workspace, env)
+    return next((store for store in opened if store.name == REPO), None)
 
 
 def stores(workspace: str, env: Mapping[str, str], only: str = "") -> list[Store]:

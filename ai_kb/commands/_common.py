@@ -62,6 +62,14 @@ def topic_of(place: Place, wanted: str) -> str:
     return (place.state.topic_of_session(key) if key else place.state.topic_of_command())[0]
 
 
+def count(text: str) -> int:
+    """A number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
 def say(console: Console, text: str) -> None:
     """One line for a person, whatever ``text`` holds."""
     console.out(shown(text))
@@ -90,6 +98,11 @@ def user_name(workspace: str, console: Console) -> str:
     arguments = ("config", "--get", "user.name")
     status, out, _ = gitproc.run(("-C", workspace), arguments, env=console.env, hook=False)
     return out.decode("utf-8", "replace").removesuffix("\n") if status == 0 else ""
+
+
+def name_for_home(place: Place, console: Console) -> str:
+    """The name that a home store made now would get; git is not asked where there is one already."""
+    return user_name(place.workspace, console) if stores.open_home(console.env) is None else ""
 
 
 def capsule_kind(kind: str) -> str:

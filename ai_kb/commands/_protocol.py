@@ -17,11 +17,12 @@ from typing import Any
 from agent_base.cli import Console, Parser
 from agent_base.errors import SuiteError, UsageError
 from agent_base.inert import clean_surrogates
-from ai_kb import consent, corpus, stores
+from ai_kb import consent, stores
 from ai_kb.capsule import BY_AGENT
 from ai_kb.cli import PROG
 from ai_kb.commands import _common
 from ai_kb.errors import KbError, NotFound
+from ai_kb.held import digits_of, full_id
 from ai_kb.hn.commands._where import InRepository
 from ai_kb.hn.commands.record import read_input
 from ai_kb.hn.envelope_types import VerifiedMemory
@@ -29,7 +30,7 @@ from ai_kb.hn.errors import HnUsageError, InvalidRequest
 from ai_kb.hn.flags import FlagParser, Verbs, is_on
 from ai_kb.hn.pattern import InvalidPattern
 from ai_kb.hn.prefixes import PrefixStore
-from ai_kb.hn.streams import collect
+from ai_kb.hn.streams import find_starting
 from ai_kb.hn.strictjson import Reader, fold
 from ai_kb.remember import project_of
 from ai_kb.stores import HOME, Store
@@ -263,19 +264,20 @@ def find(text: str, words: Words, console: Console) -> tuple[Store, VerifiedMemo
 
     Raises NotFound; where it is not found and a store cannot be verified, that store's error.
     """
+    digits = digits_of(text)
     holders: dict[str, tuple[Store, VerifiedMemory]] = {}
     failure: SuiteError | None = None
     for store in stores.stores(words.place.workspace, console.env, words.store):
         try:
             with store.repo.objects() as reader, PrefixStore.open(store.repo) as prefixes:
-                collection = collect(store.repo, reader, prefixes=prefixes)
+                found = find_starting(store.repo, reader, digits, prefixes) if digits else {}
         except SuiteError as error:
             failure = error
             continue
-        for memory_id, memory in collection.memories.items():
+        for memory_id, memory in found.items():
             holders.setdefault(memory_id, (store, memory))
     try:
-        return holders[corpus.full_id(text, holders)]
+        return holders[full_id(text, holders)]
     except NotFound:
         if failure is not None:
             raise failure from None

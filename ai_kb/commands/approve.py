@@ -6,10 +6,11 @@ import argparse
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb import consent, corpus, inject_text
+from ai_kb import consent, inject_text, shelf, stores
 from ai_kb.commands import _common
 from ai_kb.editor import ask
 from ai_kb.errors import KbError
+from ai_kb.held import Held, digits_of, full_id
 
 _DESCRIPTION = """\
 What an agent remembered for a domain or for everywhere is injected only in the project it came from,
@@ -39,18 +40,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Approve what is named, or ask about everything that waits."""
     consent.need_person(console, "approve")
     place = _common.place(args, console)
-    held = {h.row.id: h for r in corpus.read_all(place.workspace, console.env) for h in r.held}
     when = console.now().strftime("%Y-%m-%d")
     if args.memory:
-        for memory_id in [corpus.full_id(text, held) for text in args.memory]:
+        ids = _ids(args.memory, place, console, records=True)
+        for memory_id in [full_id(text, ids) for text in args.memory]:
             new = consent.approve(console.env, memory_id, when)
             _common.say(console, f"{'Approved' if new else 'Was approved already:'} {memory_id}")
         return 0
     given = consent.approved(console.env)
-    waiting = [h for h in held.values() if h.needs_approval and h.row.id not in given]
+    waiting: dict[str, Held] = {}
+    for store in stores.stores(place.workspace, console.env):
+        found = shelf.ask(store, lambda held: held.newest(held.waiting(given), held.everything().bit_count()))
+        waiting |= {h.row.id: h for h in found if h.needs_approval}
     if not waiting:
         console.out("Nothing waits for approval.")
-    for h in waiting:
+    for h in waiting.values():
         _common.say(console, f"{h.row.id} ({h.capsule.kind}, scope {h.capsule.scope}, {h.store} store)")
         _common.say(console, f"  {h.capsule.title}")
         _common.say(console, f"  {inject_text.shorten(h.capsule.body, 400)}")
@@ -65,11 +69,20 @@ def run(args: argparse.Namespace, console: Console) -> int:
 def run_unapprove(args: argparse.Namespace, console: Console) -> int:
     """Take approvals back; 1 when there was none."""
     place = _common.place(args, console)
-    given = consent.approved(console.env)
-    ids = given | {i for r in corpus.read_all(place.workspace, console.env) for i in r.collection.memories}
+    ids = consent.approved(console.env) | _ids(args.memory, place, console, records=False)
     for text in args.memory:
-        memory_id = corpus.full_id(text, ids)
+        memory_id = full_id(text, ids)
         if not consent.unapprove(console.env, memory_id):
             raise KbError(f"{memory_id} was not approved; nothing was changed")
         _common.say(console, f"No longer approved: {memory_id}")
     return 0
+
+
+def _ids(asked: list[str], place: _common.Place, console: Console, *, records: bool) -> set[str]:
+    """Ids of the memories that ``asked`` may mean; with ``records`` of nothing else."""
+    digits = [digits_of(text) for text in asked]
+    found: set[str] = set()
+    for store in stores.stores(place.workspace, console.env):
+        for memories in shelf.ask(store, lambda held: [held.starting(start) for start in digits]):
+            found.update(i for i, m in memories.items() if m.envelope.record is not None or not records)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +12,14 @@ from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
 from agent_memory import recorder, worklog
 from agent_memory.layout import Commands
-from ai_kb import corpus, seen, stores
+from ai_kb import alike, seen, shelf, stores
 from ai_kb.commands import _common
-from ai_kb.commands._common import Place
+from ai_kb.commands._common import Place, count
 from ai_kb.errors import KbError
-from ai_kb.harvest import LIMIT, MIN_REPEATS, Candidate, harvest, remember_options, shown
+from ai_kb.harvest import LIMIT, MIN_REPEATS, Candidate, Said, harvest, remember_options, shown
+from ai_kb.hn import cache_bits as bits
 from ai_kb.likeness import Known
+from ai_kb.shelf import Shelf
 
 _DESCRIPTION = """\
 Read a worklog and propose what may be worth remembering: notes, failures that were fixed, errors that
@@ -63,14 +66,6 @@ def add_worklog_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def count(text: str) -> int:
-    """A number of at least 1."""
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
 def add_parser(subparsers: Any) -> None:
     """The parser of ``,ai-kb harvest``."""
     parser = subparsers.add_parser(
@@ -101,14 +96,12 @@ def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest
     pending, errors = _flush(args, place)
     topic, path = _worklog(args, place, console)
     entries = worklog.read(path)
-    known, recalled = _known(place, console)
     commands = Commands(place.workspace, place.session_id)
     candidates = harvest(
         entries,
         workspace=place.workspace,
         min_repeats=args.min_repeats,
-        known=known,
-        recalled=recalled,
+        said=lambda texts: _said(texts, place, console),
         command=lambda candidate: commands.knowledge("remember", *remember_options(candidate)),
     )
     return Harvest(
@@ -138,18 +131,28 @@ def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]
     return result.pending, result.errors
 
 
-def _known(place: Place, console: Console) -> tuple[list[Known], list[tuple[str, str]]]:
-    """What the stores hold, and of that what was injected into this session."""
-    known: list[Known] = []
+def _said(texts: Sequence[tuple[str, str]], place: Place, console: Console) -> Said:
+    """What the stores say of ``texts``, and what of them was injected into this session."""
+    key = place.session_key
+    injected = seen.seen_ids(place.state.spec_dir, key) if key else ()
+
+    def answer(held: Shelf) -> tuple[list[list[Known]], list[Known]]:
+        name, everything = held.store.name, held.everything()
+        near = [alike.near(held.index, name, title, body, everything) for title, body in texts]
+        return near, alike.known(held.index, name, bits.members(held.numbers(injected)))
+
+    near: list[list[Known]] = [[] for _ in texts]
+    recalled: list[tuple[str, str]] = []
     for store in stores.stores(place.workspace, console.env):
         try:
-            known += corpus.known([corpus.read_store(store, sources=False)])
+            found, shown_before = shelf.ask(store, answer)
         except SuiteError as error:
             _common.warn(console, f"the {store.described} could not be read: {error.message}")
-    if not place.session_key:
-        return known, []
-    injected = set(seen.seen_ids(place.state.spec_dir, place.session_key))
-    return known, [(k.title, k.body) for k in known if k.id in injected]
+            continue
+        for known, more in zip(near, found, strict=True):
+            known += more
+        recalled += [(k.title, k.body) for k in shown_before]
+    return Said(near, recalled)
 
 
 def as_json(found: Harvest) -> dict[str, object]:

@@ -6,12 +6,13 @@ import argparse
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb import consent, corpus, inject_text
+from ai_kb import consent, inject_text, shelf, stores
 from ai_kb.capsule import KINDS, SCOPES
 from ai_kb.commands import _common
-from ai_kb.commands.harvest import count
-from ai_kb.corpus import Held
+from ai_kb.commands._common import count
+from ai_kb.held import Held
 from ai_kb.hn.projection import ACTIVE, LIFECYCLES
+from ai_kb.shelf import Shelf
 
 _DESCRIPTION = """\
 Capsules of both stores, newest first. Without options: those that are active. What default recall
@@ -44,21 +45,26 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Print the list."""
     place = _common.place(args, console)
-    held = [h for r in corpus.read_all(place.workspace, console.env, args.store) for h in r.held]
-    held = [h for h in held if _wanted(h, args)]
+    found = [
+        shelf.ask(store, lambda held: _page(held, args))
+        for store in stores.stores(place.workspace, console.env, args.store)
+    ]
+    total = sum(size for size, _ in found)
+    held = [h for _, page in found for h in page]
     held.sort(key=lambda h: (h.row.signed_timestamp, h.row.id), reverse=True)
+    del held[args.limit :]
     approved = consent.approved(console.env)
     if args.json:
-        console.json([as_object(h, approved) for h in held[: args.limit]])
+        console.json([as_object(h, approved) for h in held])
         return 0
     now = console.now().timestamp()
-    for h in held[: args.limit]:
+    for h in held:
         marks = _marks(h, approved, now)
         title = inject_text.shorten(h.capsule.title, 120)
         _common.say(console, h.row.id)
         _common.say(console, f"    {h.capsule.kind}: {title}  ({', '.join(marks)})")
-    if len(held) > args.limit:
-        console.out(f"… and {len(held) - args.limit} more (--limit)")
+    if total > len(held):
+        console.out(f"… and {total - len(held)} more (--limit)")
     if not held:
         console.out("No capsules.")
     return 0
@@ -77,13 +83,16 @@ def _marks(held: Held, approved: set[str], now: float) -> list[str]:
     return marks
 
 
-def _wanted(held: Held, args: argparse.Namespace) -> bool:
-    return (
-        args.lifecycle in ("all", held.row.lifecycle)
-        and args.kind in (None, held.capsule.kind)
-        and args.scope in (None, held.capsule.scope)
-        and (args.topic is None or args.topic in held.row.data.topics)
-    )
+def _page(held: Shelf, args: argparse.Namespace) -> tuple[int, list[Held]]:
+    """How many capsules of a store pass the filters, and the newest of them."""
+    found = held.everything() if args.lifecycle == "all" else held.lifecycle(args.lifecycle)
+    if args.kind is not None:
+        found &= held.kind(args.kind)
+    if args.scope is not None:
+        found &= held.scope(args.scope)
+    if args.topic is not None:
+        found &= held.topic(args.topic)
+    return found.bit_count(), held.newest(found, args.limit)
 
 
 def as_object(held: Held, approved: set[str]) -> dict[str, object]:

@@ -97,7 +97,7 @@ def _keep(candidate: Candidate, title: str, body: str, place: _common.Place, con
             workspace=place.workspace,
             env=console.env,
             now=console.now(),
-            name=_common.user_name(place.workspace, console),
+            name=_common.name_for_home(place, console),
             cwd=place.workspace,
         )
     except SuiteError as error:

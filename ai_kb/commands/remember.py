@@ -82,7 +82,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         workspace=place.workspace,
         env=console.env,
         now=console.now(),
-        name=_common.user_name(place.workspace, console),
+        name=_common.name_for_home(place, console),
         cwd=console.cwd,
         dry_run=args.dry_run,
     )

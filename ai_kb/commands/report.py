@@ -13,7 +13,7 @@ from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
 from ai_kb import report, report_data, report_page
 from ai_kb.commands import _common
-from ai_kb.commands.harvest import count
+from ai_kb.commands._common import count
 from ai_kb.errors import KbError
 
 _DESCRIPTION = """\

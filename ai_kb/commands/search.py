@@ -10,7 +10,7 @@ from agent_base.errors import UsageError
 from ai_kb import inject_text, searching
 from ai_kb.capsule import KINDS, SCOPES, checked_tag
 from ai_kb.commands import _common
-from ai_kb.commands.harvest import count
+from ai_kb.commands._common import count
 
 _DESCRIPTION = """\
 Rank the capsules of both stores by how well they fit the words of a question (BM25 over title, body and

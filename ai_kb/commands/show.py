@@ -10,6 +10,8 @@ from agent_base.cli import Console
 from ai_kb import consent
 from ai_kb.capsule import Capsule
 from ai_kb.commands import _common, _protocol
+from ai_kb.hn import canonical
+from ai_kb.hn.commands.show import look
 
 
 def add_parser(subparsers: Any) -> None:
@@ -22,10 +24,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
     """Print one memory: the protocol's answer, and beside it what is ours."""
     if _protocol.wants_help("show", args.words, console):
         return 0
-    words = _protocol.split("show", args.words, console)
-    store, _, rest = _protocol.about("show", args.words, console)
-    status, out = _protocol.run_in(store, "show", ["--json", *(w for w in rest if w != "--json")], console)
-    answer: dict[str, Any] = json.loads(out)
+    store, words, rest = _protocol.about("show", args.words, console)
+    asked = _protocol.parser_of("show").parse_args(list(rest)).memory
+    if len(asked) != 1:
+        return _protocol.run_in(store, "show", rest, console)[0]  # says how it is used
+    found = look(store.repo, asked[0])
+    answer: dict[str, Any] = json.loads(canonical.encode(found.as_object()))
     row = answer.get("projection")
     data = row["data"] if row else None
     paths = [(row["id"], p["path"], p["blob"]) for p in row["anchor"].get("paths") or ()] if row else []
@@ -38,9 +42,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         if capsule is not None:
             beside |= {"capsule_kind": capsule.kind, "scope": capsule.scope, "by": capsule.by}
         console.json({**beside, **answer})
-        return status
-    _, text = _protocol.run_in(store, "show", rest, console)
-    _common.say_lines(console, text)
+        return 0
+    _common.say_lines(console, found.as_text())
     _common.say(console, f"Store: {store.name}")
     if capsule is not None:
         by = capsule.by + (" (approved)" if approved else "")
@@ -50,4 +53,4 @@ def run(args: argparse.Namespace, console: Console) -> int:
             _common.say(console, f"    {line}".rstrip())
     for path in changed:
         _common.say(console, f"source changed: {path} is no longer what it was when this was signed")
-    return status
+    return 0

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from agent_base.cli import Console
 from agent_base.errors import SuiteError
-from ai_kb import consent, corpus, stores
+from ai_kb import consent, shelf, stores
 from ai_kb.commands import _common
 from ai_kb.hn.identity import Keyring
-from ai_kb.hn.policy import MISSING_DIGEST
+from ai_kb.hn.policy import TRUST_CLASSES
+from ai_kb.hn.projection import LIFECYCLES
+from ai_kb.shelf import Shelf
 from ai_kb.stores import REPO, Store
 
 _DESCRIPTION = """\
@@ -30,8 +32,9 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Print the state of every store; 1 when one cannot be verified."""
     place = _common.place(args, console)
-    found = [_of_store(store, console) for store in stores.stores(place.workspace, console.env, args.store)]
-    choice = stores.choose(place.workspace, console.env)
+    opened = stores.stores(place.workspace, console.env, args.store)
+    found = [_of_store(store, console) for store in opened]
+    choice = stores.choose(place.workspace, console.env, opened=None if args.store else opened)
     answer = {
         "workspace": place.workspace,
         "stores": found,
@@ -48,25 +51,31 @@ def _of_store(store: Store, console: Console) -> dict[str, Any]:
     answer: dict[str, Any] = {"store": store.name, "path": store.repo.work_tree or store.repo.git_dir}
     try:
         answer["actor"] = Keyring.of(store.repo).active_actor()
-        reading = corpus.read_store(store)
+        approved = consent.approved(console.env)
+        answer |= shelf.ask(store, lambda held: _counts(held, approved))
     except SuiteError as error:
         return {**answer, "error": error.message}
-    held = reading.held
-    approved = consent.approved(console.env)
-    digest = reading.policy.digest if reading.policy else MISSING_DIGEST
-    answer |= {
-        "policy": digest,
-        "records": len(held),
-        "lifecycle": dict(Counter(h.row.lifecycle for h in held)),
-        "trust": dict(Counter(h.row.trust for h in held)),
-        "recalled": sum(not h.left_out for h in held),
-        "left_out": dict(Counter(h.left_out for h in held if h.left_out)),
-        "source_changed": sum(bool(h.changed) for h in held),
-        "waiting_for_approval": sum(h.needs_approval and h.row.id not in approved for h in held),
-    }
     if store.name == REPO:
-        answer["accepted"] = consent.accepted(console.env, store.repo.common_dir, digest)
+        answer["accepted"] = consent.accepted(console.env, store.repo.common_dir, answer["policy"])
     return answer
+
+
+def _counts(held: Shelf, approved: set[str]) -> dict[str, Any]:
+    lifecycles = {name: held.lifecycle(name) for name in LIFECYCLES}
+    return {
+        "policy": held.index.policy_digest,
+        "records": held.everything().bit_count(),
+        "lifecycle": _sizes(lifecycles),
+        "trust": _sizes({name: held.index.trusted_as(name) for name in TRUST_CLASSES}),
+        "recalled": held.index.gate().bit_count(),
+        "left_out": _sizes(held.left_out()),
+        "source_changed": held.changed().bit_count(),
+        "waiting_for_approval": held.waiting(approved).bit_count(),
+    }
+
+
+def _sizes(sets: Mapping[str, int]) -> dict[str, int]:
+    return {name: members.bit_count() for name, members in sets.items() if members}
 
 
 def _show(answer: dict[str, Any], console: Console) -> None:

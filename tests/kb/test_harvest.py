@@ -12,7 +12,7 @@ import pytest
 
 from agent_memory.layout import Commands
 from ai_kb import harvest as module
-from ai_kb.harvest import Candidate, harvest, is_source, remember_options, shown
+from ai_kb.harvest import Candidate, Said, harvest, is_source, remember_options, shown
 from ai_kb.inject_text import WARNING
 from ai_kb.likeness import Known
 
@@ -238,7 +238,8 @@ def test_what_is_known_is_marked_whatever_its_lifecycle_and_comes_last() -> None
         "home",
     )
     first, second = found(
-        [note("fact", "The cache lives in var"), note("fact", "Ports below 1024 need root")], known=[old]
+        [note("fact", "The cache lives in var"), note("fact", "Ports below 1024 need root")],
+        said=lambda texts: Said([[old] for _ in texts], ()),
     )
     assert (first.title, first.known_id) == ("Ports below 1024 need root", "")
     assert (second.known, second.known_id) == (True, old.id)
@@ -247,9 +248,13 @@ def test_what_is_known_is_marked_whatever_its_lifecycle_and_comes_last() -> None
 def test_what_was_recalled_is_no_memory() -> None:
     recalled = [("Retry only idempotent requests", "A POST that timed out may have been carried out.")]
     text = "Retry only idempotent requests: a POST that timed out may have been carried out"
-    assert found([note("gotcha", text)], recalled=recalled) == []
+
+    def said(texts: Any) -> Said:
+        return Said([[] for _ in texts], [*recalled, ("a", "b")])
+
+    assert found([note("gotcha", text)], said=said) == []
     assert found([note("gotcha", f"see: {WARNING}")]) == []
-    assert found([note("gotcha", "Ports below 1024 need root here")], recalled=[*recalled, ("a", "b")]) != []
+    assert found([note("gotcha", "Ports below 1024 need root here")], said=said) != []
 
 
 def test_min_repeats_and_candidates_do_not_depend_on_hostile_entries() -> None:
