@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from agent_base.cli import Console
-from ai_kb.hn.commands._shared import wrong_usage
 from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.flags import FlagParser
@@ -64,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Synchronize, and say how each selector fared."""
     if len(args.remote) > 1:
-        raise wrong_usage(_USAGE)
+        raise HnUsageError(f"usage: {_USAGE}")
     repo = repository_of(console)
     remote = args.remote[0] if args.remote else DEFAULT_REMOTE
     result = exchange(args, console, repo, remote)
@@ -93,14 +94,7 @@ def exchange(
     """Synchronize one store as ``args`` say, with progress where somebody looks; notes go to stderr."""
     if not 0 < args.timeout <= _MAX_TIMEOUT:
         raise HnUsageError(f"--timeout must be 1 to {_MAX_TIMEOUT} seconds")
-    from ai_kb.hn.commands._reading import reporting
-
-    with reporting(args, console) as progress:
-        report = None
-        if progress is not None:
-            from ai_kb.hn.replication.progress import TransferProgress
-
-            report = TransferProgress(progress).feed
+    with _reporting(args, console) as report:
         options = Options(
             recover_shallow=args.recover_shallow,
             selection_required=selection_required,
@@ -112,3 +106,20 @@ def exchange(
     for note in result.notes:
         console.err(f"{prog}: {shown(note)}")
     return result
+
+
+@contextmanager
+def _reporting(args: argparse.Namespace, console: Console) -> Iterator[Callable[[bytes], None] | None]:
+    """What takes git's progress, where somebody looks or asked for it."""
+    terminal = console.person()
+    if not terminal and not args.progress:
+        yield None
+        return
+    from ai_kb.hn.progress import Progress
+    from ai_kb.hn.replication.progress import TransferProgress
+
+    progress = Progress(console.stderr, terminal=terminal)
+    try:
+        yield TransferProgress(progress).feed
+    finally:
+        progress.close()

@@ -164,6 +164,7 @@ def synchronize(repo: Repository, remote: str = DEFAULT_REMOTE, options: Options
     )
     here = _offline(repo) if far.promises_objects else repo
     with here.objects() as reader, PrefixStore.open(repo) as prefixes:
+        reader.start()  # git loads while the remote is asked
         selection = load(repo, remote)
         if options.selection_required and not selection.saved:
             raise NoSelection(
