@@ -129,15 +129,15 @@ def _top(report: Report) -> Markup:
 
 
 def _foot(report: Report, cards: int) -> Markup:
-    left_out = [
-        (report.capsules_total - cards, "capsule"),
-        (report.nodes_total - len(report.nodes), "memory", "memories"),
-        (report.relations_total - len(report.relations), "relation"),
-        (report.changed_total - len(report.changed), "changed file"),
-        (report.sessions_total - len(report.sessions), "session"),
-        (report.ledger_total - len(report.ledger), "ledger entry", "ledger entries"),
+    left_out: list[tuple[int, tuple[str, ...]]] = [
+        (report.capsules_total - cards, ("capsule",)),
+        (report.nodes_total - len(report.nodes), ("memory", "memories")),
+        (report.relations_total - len(report.relations), ("relation",)),
+        (report.changed_total - len(report.changed), ("changed file",)),
+        (report.sessions_total - len(report.sessions), ("session",)),
+        (report.ledger_total - len(report.ledger), ("ledger entry", "ledger entries")),
     ]
-    said = [parts.plural(count, *names) for count, *names in left_out if count > 0]
+    said = [parts.plural(count, *names) for count, names in left_out if count > 0]
     where = "the graph leaves out memories, the list capsules; " if said else ""
     return el(
         "footer",

@@ -449,7 +449,7 @@ A, S = "a" * 64, "b" * 64
     ],
 )
 def test_a_malformed_ref_in_a_memory_namespace_is_refused(ref: str) -> None:
-    with pytest.raises(InvalidStream, match="malformed (?:accepted )?memory ref"):
+    with pytest.raises(InvalidStream, match=r"malformed (?:accepted )?memory ref"):
         parse_ref(ref)
     with pytest.raises(InvalidStream):
         sources_of({ref: "0" * 40})
@@ -459,7 +459,7 @@ def test_a_malformed_ref_in_the_repository_fails_collection(work: Path, maker: M
     head = maker.add()
     git(work, "update-ref", "refs/hn/memory/é\u202e", head)
     before = all_refs(work)
-    with pytest.raises(InvalidStream, match="malformed (?:accepted )?memory ref") as caught:
+    with pytest.raises(InvalidStream, match=r"malformed (?:accepted )?memory ref") as caught:
         gather(work)
     assert "\u202e" not in caught.value.message
     assert all_refs(work) == before
