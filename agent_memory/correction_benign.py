@@ -16,7 +16,7 @@ SELF = (
     "i sent you the wrong", "i was looking at the wrong", "wrong window", "wrong chat", "wrong tab", "i had not", "i had still",
     "i still had", "i needed to pull", "was not you", "and not you", ", not you", "i did not explain", "i explained it badly", "i was unclear", "badly phrased", "badly worded", "i misphrased", "confusion , i", "i overlooked",
     "i deleted", "i never committed", "i never pushed", "i had a typo", "i typed", "i meant thursday", "but i meant",
-    "and i meant", "i changed my mind", "i misremembered", "i wrote it wrong", "i told you the wrong", "i thought you had",
+    "and i meant", "changed my mind", "my last message was", "my request was", "my question was", "my message was", "my description was", "i misremembered", "i wrote it wrong", "i told you the wrong", "i thought you had",
     "changed their mind", "that was wrong", "i messed up", "i screwed up", "on my side", "on my end", "my own mistake",
 )  # fmt: skip
 # Nothing is held against the agent.
@@ -37,7 +37,7 @@ _PRAISE = (
     "ah ok", "oh nice", "lgtm", "sounds good",
 )  # fmt: skip
 _PLEASED = frozenset(
-    "useful helpful great nice perfect love loved happy impressive clever brilliant amazing awesome relieved "
+    "useful helpful great nice perfect love loved impressive clever brilliant amazing awesome relieved "
     "impressed grateful".split()
 )
 _DISPLEASED = frozenset("not no never nothing if would wrong missing why".split())

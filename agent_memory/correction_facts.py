@@ -52,12 +52,13 @@ TRIED = "tried"
 LEAVE = "leave"
 ABSENT = "absent"
 CONTRAST = "contrast"
+PARTLY = "partly"
 
 _REQUEST = "request|task|ticket|brief|spec|description|instruction|instructions|list|assignment|job|ask|message|prompt|requirement|requirements|criteria|issue|story|agreement|rule|rules|order"
 
 # fmt: off
 FACTS: tuple[tuple[str, str], ...] = (
-    (ASKED, "i|we @@ =asked|requested|listed|specified|ordered|instructed|demanded|described you|ye|thee|for|a|an|the|that|in|both|all|it|them|this|these|every|,"),
+    (ASKED, "i|we @@ =asked|requested|listed|specified|ordered|instructed|demanded|described you|ye|thee|for|where|what|why|how|whether|which|a|an|the|that|in|both|all|it|them|this|these|every|,"),
     (TRIED, "we already|have =tried that|this|it"),
     (TOLD_YOU, "as i =said|told|mentioned|wrote"),
     (ONCE_AGAIN, "once|yet =again"),
@@ -66,7 +67,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (ASKED, "i|we @@ =told you|ye|thee @any"),
     (ASKED, "i|we @@ =@asked $"),
     (ASKED, "i @@ =said|mentioned|wanted|needed|meant|specified a|an|the|all|every|everything|everywhere|both|no|not|only|just|one|with|without|that|it|this|in|quoted|, ~"),
-    (ASKED, f"my ?original|first|last|second|third|whole ={_REQUEST} ~ was|were|said|says|lists|listed|mentions|had|has|asks|asked|names|states|contains"),
+    (ASKED, f"my ?original|first|last|second|third|whole ={_REQUEST} ~ said|says|lists|listed|mentions|had|has|asks|asked|names|states|contains"),
     (REQUESTED, f"my|the|our|this ?original|first|last|second|third|whole ={_REQUEST} ~ was|were|said|says|lists|listed|mentions|had|has|is|asks|asked|names|states|contains"),
     (ASKED, f"in|on|from|of|to|per my ?original|first|last|whole ={_REQUEST}"),
     (REQUESTED, f"in|on|from|of|to|per the|our ?original|first ={_REQUEST}"),
@@ -105,7 +106,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (WHERE, "^ =and the|my|@num"),
     (LACKS, "and|but|, ~ =left as it was"),
     (LACKS, "everything|all at =once"),
-    (FAILS, "=fails|failing|failed|fail|broken|crash|crashes|crashed|red|hangs|breaks|500|404|panics"),
+    (FAILS, "=fails|failing|failed|fail|broke|down|stopped|broken|crash|crashes|crashed|red|hangs|breaks|500|404|panics"),
     (FAILS, "does|do|did not =work|compile|build|run|start|help|pass|load|fix|change"),
     (AGAIN, "=again|still|same"),
     (EARLIER, "=before|earlier|already|yesterday|previously|last|ago|morning|monday|twice|again"),
@@ -132,6 +133,8 @@ FACTS: tuple[tuple[str, str], ...] = (
     (NONEXISTENT, "=something else|different entirely|altogether|completely"),
     (WHERE, "^ what =about"),
     (CONTRAST, "^ this|that|it|there =is|are ?not @num|no"),
+    (DENIED, "=errors|failures|failed|fails|failing|warnings|conflicts|crashes|crashed"),
+    (PARTLY, "@you @@ @past ~ @num =of"),
     (COUNTED, "^ ?only @num ?out =of ?the ?@num"),
     (SAID_SO, "we =said|agreed no|not|only"),
     (UNAGREED, "i|we ?had|have not ?even ?yet =discussed|agreed|decided|approved|talked"),
@@ -156,7 +159,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (ANGER, "not =ok|okay|cool|acceptable|good|nice|funny|helpful"),
     (ANGER, "=do not ?ever do that|this|it"),
     (ANGER, "=never do that|this|it"),
-    (ANGER, "=stop|please stop|do ~ it|that|this"),
+    (ANGER, "^ ?please ?just =stop it|that|this"),
     (DENIED, "=not|never|none|nothing|no|nowhere|neither|without|wrong|false|untrue|lie|invented|bogus|hallucination|incorrect|missing|untrue"),
     (DENIED, "=still|only|identical|unchanged|untouched|empty|contradicts|inactive|dead|blank|absent|404|500|refused|exited|open|sure|lol|unknown|invalid|unsupported"),
     (DENIED, "=shows|says|lists|prints|reads|returns|finds|found|counts|gives ~ @any"),
@@ -203,6 +206,7 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNREQUESTED, (OVERDID, ASKED, LIMIT)),
     (UNREQUESTED, (ASKED, WHY)),
     (UNREQUESTED, (FORBID, UNDO)),
+    (UNREQUESTED, (WHY, UNDO)),
     (UNREQUESTED, (LEAVE, OVERDID)),
     (UNREQUESTED, (ASKED, UNDO)),
     (UNREQUESTED, (ASKED, LIMIT, EXCESS)),
@@ -210,6 +214,8 @@ TOGETHER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (UNREQUESTED, (ASKED, SURPRISE)),
     (OMISSION, (ASKED, LACKS)),
     (OMISSION, (GAVE, LACKS)),
+    (OMISSION, (GAVE, PARTLY)),
+    (OMISSION, (ASKED, PARTLY)),
     (UNREQUESTED, (SUPPOSED, OVERDID)),
     (REPEAT, (ONCE_AGAIN, YOURS)),
     (REPEAT, (ONCE_AGAIN, ASKED)),

@@ -21,6 +21,7 @@ from agent_memory.correction_words import (
     ADVERBS,
     CONDITIONS,
     THEE,
+    YE,
     YOU,
     is_ordinal,
     is_past,
@@ -70,7 +71,10 @@ _ADVERSE = frozenset(
     "not no nothing never without wrong missing broken instead still only neither nowhere none although "
     "though despite".split()
 )
+# A sentence with one of these speaks of what the agent did.
+_NAMED = ADDRESS - {YE}
 _RULES = frozenset("always if unless whenever".split())
+_OUTSIDE = frozenset(", : but and although though yet while when".split())
 _CONTRARY = frozenset("but though although yet and even not never nothing".split())
 _SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
 # "you wrote that …" claims something, "you wrote a test" does not.
@@ -123,7 +127,7 @@ def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | N
             at = phrase.search(words)
             if at < 0 or _hypothetical(words, at):
                 continue
-            if ADDRESS.isdisjoint(words) and (somebody_else or _speaks_of_things(words, at)):
+            if _NAMED.isdisjoint(words) and (somebody_else or _speaks_of_things(words, at)):
                 continue
             return label
     return None
@@ -180,9 +184,21 @@ def _facts_of(words: list[str], phrases: list[tuple[str, Phrase]]) -> set[str]:
         elif word == "your" and not question and words[_verb(words, index)] in vocabulary.PRODUCT:
             if not _SAYS.isdisjoint(words[index + 2 : index + 5]):
                 found.add(facts.CLAIM)
+    if {facts.CLAIM, facts.DENIED} <= found and not _denied_after_claim(words, phrases):
+        found.discard(facts.DENIED)
     if question and "!!" not in words:
         found &= _TOLD_BY_QUESTIONS
     return found
+
+
+def _denied_after_claim(words: list[str], phrases: list[tuple[str, Phrase]]) -> bool:
+    """Whether something is denied outside of what the agent said: "that it is not used" denies nothing."""
+    start = min(words.index(word) for word in (YOU, THEE, "your", "quoted") if word in words)
+    for at in range(start + 1, len(words)):
+        if words[at] in _OUTSIDE:
+            rest = words[at:]
+            return any(fact == facts.DENIED and phrase.search(rest) >= 0 for fact, phrase in phrases)
+    return False
 
 
 def _told_of_the_agent(words: list[str], index: int, question: bool) -> set[str]:
