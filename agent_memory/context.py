@@ -12,7 +12,7 @@ import os
 
 from agent_base import env as environment
 from agent_base import files, inert
-from agent_base.errors import SuiteError
+from agent_base.errors import SuiteError, UnsafePath
 from agent_memory import cleanroom, topics
 from agent_memory import workspace as places
 from agent_memory.layout import KNOWLEDGE, LEARNINGS, Commands, Draft
@@ -36,6 +36,7 @@ DEFAULT_PREFIX = (
 
 # Characters of a branch's name that are shown: a repository's HEAD may hold anything.
 _BRANCH_LIMIT = 120
+_PREFIX_BYTES = 1 << 16  # of a prefix file that are read
 
 
 def topic_text(view: TopicView, commands: Commands, learnings: Sequence[str] = ()) -> str:
@@ -184,12 +185,15 @@ def prefix_text(env: Mapping[str, str], workspace: str | None) -> tuple[str, str
     candidates.append(os.path.join(config, "agent-memory", "prefix.txt"))
     for path in candidates:
         try:
-            data = files.read_private(os.path.realpath(path))
-        except (OSError, SuiteError):
+            data = files.read_private(os.path.realpath(path), _PREFIX_BYTES)
+        except (OSError, UnsafePath):
             continue
-        text = inert.clean_surrogates(data.decode("utf-8", "replace")).strip()
+        except SuiteError:  # larger than what is read at all
+            text = None
+        else:
+            text = inert.clean_surrogates(data.decode("utf-8", "replace")).strip()
         pointer = f"(The prefix {inert.json_line(path)} is too long to be shown here.)"
-        return ("" if len(text) > cleanroom.PREFIX_LIMIT else text), pointer
+        return (text if text is not None and len(text) <= cleanroom.PREFIX_LIMIT else ""), pointer
     return DEFAULT_PREFIX, ""
 
 

@@ -13,7 +13,7 @@ import time
 
 from agent_base import options
 from agent_base.errors import SuiteError
-from agent_memory import duplicates, entries, ledger, locks, payload, queue, spool
+from agent_memory import duplicates, entries, ledger, locks, payload, queue, spool, upkeep
 from agent_memory import workspace as places
 from agent_memory.topics import State
 
@@ -106,11 +106,11 @@ class Recorder:
         """Flush the queues of every workspace that got an event, and clean up now and then."""
         for spec_dir in sorted(self._touched):
             queue.flush(spec_dir, timeout=self._timeout)
-            now = time.time()
-            if _cleaning_is_due(spec_dir, now):
-                from agent_memory import upkeep
-
-                upkeep.clean_up(spec_dir, now)
+            try:
+                upkeep.clean_up(spec_dir, time.time())
+            except (SuiteError, OSError) as error:  # what is recorded is recorded, tidy or not
+                message = f"cleaning up failed: {error}"
+                ledger.add(spec_dir, "deferred", message, key=message)
 
 
 def _topic(state: State, key: str) -> str:
@@ -130,30 +130,26 @@ def _understood(item: spool.Spooled) -> Event:
         return event
 
 
-def _cleaning_is_due(spec_dir: str, now: float) -> bool:
-    try:
-        return not 0 <= now - os.lstat(os.path.join(spec_dir, locks.LOCKS, ".cleaned")).st_mtime < 86400
-    except FileNotFoundError:
-        return True
-
-
 def settle(
     state: State,
     key: str | None = None,
     *,
     timeout: float | None = None,
+    budget: float | None = None,
     drain_only: bool = False,
     background: bool = False,
 ) -> queue.FlushResult:
     """Record what waits in the spool, then flush the queues (of one session, or of all).
 
-    ``timeout`` bounds each wait for a lock: a hook gives half a second, a command more. The result
-    counts everything of this workspace (and session) that is still not in a worklog; with
-    ``background`` (for who must not wait) the background flusher is left to try that again.
+    ``timeout`` bounds each wait for a lock: a hook gives half a second, a command more; ``budget`` the
+    recording of what waits in the spool, however much that is. The result counts everything of this
+    workspace (and session) that is still not in a worklog; with ``background`` (for who must not wait) the
+    background flusher is left to try that again.
     """
     recorder = Recorder(state.root, timeout)
     try:
-        drained = spool.drain(spool.location(state.root), recorder, recorder.flush, timeout=timeout)
+        where = spool.location(state.root)
+        drained = spool.drain(where, recorder, recorder.flush, timeout=timeout, budget=budget)
     except (SuiteError, OSError) as error:
         left, errors = spool.waiting(spool.location(state.root)), [f"the spool cannot be read: {error}"]
     else:

@@ -130,12 +130,14 @@ def drain(
     finish: Callable[[], None],
     *,
     timeout: float | None = None,
+    budget: float | None = None,
     now: float | None = None,
 ) -> Drained:
     """Hand every event to ``record``, oldest first; then ``finish``, then remove them.
 
     ``record`` raises Deferred for an event that has to stay. When others hold the lock for longer
-    than ``timeout`` seconds, nothing is done: they are draining. Raises UnsafePath, OSError.
+    than ``timeout`` seconds, nothing is done: they are draining. After ``budget`` seconds the rest is left
+    to somebody who has more time. Raises UnsafePath, OSError.
     """
     result = Drained()
     try:
@@ -148,12 +150,18 @@ def drain(
     try:
         with files.locked(os.path.join(directory, _LOCK), timeout=timeout):
             moment = time.time() if now is None else now
+            end = None if budget is None else time.monotonic() + budget
             _pick_up_parts(directory, moment)
-            done = [
-                claimed
-                for name, status in _in_order(directory, result)
-                if (claimed := _hand_over(directory, name, status, record, moment, result))
-            ]
+            events = _in_order(directory, result)
+            done: list[str] = []
+            for number, (name, status) in enumerate(events):
+                if end is not None and time.monotonic() >= end:
+                    result.left += len(events) - number
+                    result.errors.append(f"{len(events) - number} events are left to the recorder")
+                    break
+                claimed = _hand_over(directory, name, status, record, moment, result)
+                if claimed:
+                    done.append(claimed)
             if done:
                 finish()
             for claimed in done:

@@ -34,6 +34,7 @@ _REPLAYS_PROMPTS = _REPLAYS_STARTS | {"copilot"}
 _RIDES_ON_PROMPT = frozenset({"gemini"})
 _LOCK_SECONDS = 2.0
 _FLUSH_SECONDS = 0.5
+_DRAIN_SECONDS = 2.0  # a recorder that was missing for days leaves more than a start can wait for
 _WARNINGS_SHOWN = 3
 
 
@@ -126,7 +127,7 @@ def _mirror(call: Call) -> None:
 def _flush(call: Call) -> None:
     from agent_memory import recorder
 
-    recorder.settle(call.state, timeout=_FLUSH_SECONDS, background=True)
+    recorder.settle(call.state, timeout=_FLUSH_SECONDS, budget=_DRAIN_SECONDS, background=True)
 
 
 def _inject(call: Call, source: str, start: Start) -> str:

@@ -299,6 +299,14 @@ class TestPrefix:
         (tmp_path / "long.txt").write_text("p" * 3000)
         assert "p" * 3000 in start(repository, AGENT_MEMORY_PREFIX=str(tmp_path / "long.txt"))
 
+    def test_of_any_size_is_left_out_whole(self, repository: Path, tmp_path: Path) -> None:
+        path = tmp_path / "huge.txt"
+        path.touch(0o600)
+        os.truncate(path, 1 << 34)  # more than memory holds, were it read
+        text = start(repository, AGENT_MEMORY_PREFIX=str(path))
+        assert f'(The prefix "{path}" is too long to be shown here.)' in text
+        assert "What follows was left" not in text
+
     def test_that_is_empty_is_none(self, repository: Path, tmp_path: Path) -> None:
         (tmp_path / "empty.txt").write_text("\n")
         text = start(repository, AGENT_MEMORY_PREFIX=str(tmp_path / "empty.txt"))

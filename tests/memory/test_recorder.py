@@ -477,6 +477,30 @@ def test_what_a_session_start_could_not_wait_for_is_left_to_the_background_flush
     assert recorder.settle(state, "s1", timeout=5, background=True).clean
 
 
+def test_what_a_session_start_has_no_time_for_is_left_to_the_background(repository: Path) -> None:
+    state = recording.state(repository)
+    for number in range(3):
+        recording.put(recording.payload("s1", f"c{number}", repository), repository)
+    assert recorder.settle(state, "s1", timeout=1, budget=0.0, background=True).pending == 3
+    recording.wait_for(lambda: recording.commands(state.spec_dir) == ["c0", "c1", "c2"])
+
+
+def test_cleaning_that_fails_keeps_no_event_from_being_recorded(repository: Path) -> None:
+    state = recording.state(repository)
+    old = Path(queue.directory(state.spec_dir, "old"))
+    for path in (old.parent, old, old / ".odd"):
+        path.mkdir(mode=0o700)
+    for path in (old, old.parent):
+        os.utime(path, (0, 0))
+    recording.put(recording.payload("s1", "ls", repository), repository)
+    recording.record()
+    assert recording.commands(state.spec_dir) == ["ls"]
+    assert spool.waiting(spool.location(recording.root())) == 0
+    (entry,) = ledger.entries(state.spec_dir)
+    assert str(entry["message"]).startswith("cleaning up failed: ")
+    assert not ledger.open_errors(state.spec_dir)
+
+
 def test_a_flusher_that_cannot_be_started_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nonexistent/python")
     assert recorder.start_flusher(recording.state(PLACE)) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -247,6 +248,22 @@ def test_others_who_are_draining_are_not_disturbed(directory: str) -> None:
     assert (result.recorded, result.left) == (0, 1)
     assert "1 events are being recorded" in result.errors[0]
     assert drain(directory, Sink(), timeout=0).recorded == 1
+
+
+def test_who_has_little_time_leaves_the_rest_whole_and_in_order(directory: str) -> None:
+    for number in range(5):
+        put(directory, b"%d" % number)
+    sink = Sink()
+
+    def slowly(item: spool.Spooled) -> None:
+        sink(item)
+        time.sleep(0.2)
+
+    result = spool.drain(directory, slowly, sink.finish, budget=0.1)
+    assert (result.recorded, result.left, sink.finished) == (1, 4, 1)
+    assert result.errors == ["4 events are left to the recorder"]
+    assert drain(directory, sink).left == 0
+    assert sink.payloads == [b"0", b"1", b"2", b"3", b"4"]
 
 
 def dead_pid() -> int:
