@@ -82,7 +82,9 @@ class Console:
         self.stdout.write(text + "\n")
 
     def err(self, text: str) -> None:
-        """Write ``text`` and a line break to stderr."""
+        """Write ``text`` and a line break to stderr, after all that went to stdout before it."""
+        with suppress(OSError, ValueError):  # a closed pipe is found out when stdout is used next
+            self.stdout.flush()
         self.stderr.write(text + "\n")
 
     def json(self, value: object) -> None:

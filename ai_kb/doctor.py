@@ -58,7 +58,7 @@ def home_store(patient: Patient) -> Iterator[Check]:
     store = stores.open_home(patient.env)
     if store is None:
         where = stores.home_path(patient.env)
-        yield Check("home store", WARN, f"there is none yet ({where})", ",ai-kb init, or the first remember")
+        yield Check("home store", OK, f"none yet: the first `,ai-kb remember` makes it ({where})")
         return
     mode = os.stat(store.repo.git_dir).st_mode & 0o777
     if mode != files.DIR_MODE:
@@ -84,7 +84,9 @@ def repository_store(patient: Patient) -> Iterator[Check]:
         return
     why = stores.why_not_repo(store)
     yield Check(
-        "repository's store", OK, f"not written to by itself: {why}" if why else "written to by itself"
+        "repository's store",
+        OK,
+        f"`,ai-kb remember` leaves it alone: {why}" if why else "`,ai-kb remember` signs into it",
     )
     if Keyring.of(store.repo).active_actor() is not None:
         yield from _identity(store)
@@ -125,7 +127,7 @@ def _streams(store: Store) -> Iterator[Check]:
     yield Check(
         f"{store.described}: streams",
         OK,
-        f"{len(reading.held)} records verify, {recalled} are recalled by default",
+        f"records that verify: {len(reading.held)}; recalled by default: {recalled}",
     )
     if not _has_commit(store):
         return
@@ -142,7 +144,7 @@ def _streams(store: Store) -> Iterator[Check]:
         hint = ",ai-kb index rebuild"
         yield Check(name, FAIL, f"it recalls {count} records, a fresh projection {recalled}", hint)
     else:
-        yield Check(name, OK, f"current, {count} records recalled by default")
+        yield Check(name, OK, f"current; recalled by default: {count}")
 
 
 def _has_commit(store: Store) -> bool:

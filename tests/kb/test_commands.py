@@ -776,7 +776,7 @@ def test_doctor_names_each_fault_and_the_next_step(team: Cli, git: Git) -> None:
         report = team.json("doctor", "--no-harnesses", code=code)
         return {c["name"]: (c["status"], c["hint"]) for c in report["checks"]}
 
-    assert lines()["home store"][0] == "warn"
+    assert lines()["home store"][0] == "ok"
     assert lines()["repository's store: policy"] == ("warn", ",ai-kb policy accept")
     team("init")
     home = Path(stores.home_path(team.env))
