@@ -1,4 +1,5 @@
-"""SHA-256 without OpenSSL's import time: ``import hashlib`` takes a hook 4 ms, a digest some microseconds."""
+"""SHA-256 and SHA-1 without OpenSSL's import time: ``import hashlib`` takes a hook 4 ms, a digest some
+microseconds."""
 
 from __future__ import annotations
 
@@ -31,3 +32,18 @@ def sha256_hex(data: bytes) -> str:
     """SHA-256 of ``data`` in lowercase hex, the same as hashlib's."""
     digest: str = _constructor()(data).hexdigest()
     return digest
+
+
+def sha1_hex(data: bytes) -> str:
+    """SHA-1 of ``data`` in lowercase hex: what Git names objects by, no protection against anybody."""
+    if "hashlib" not in sys.modules:
+        try:
+            from _sha1 import sha1  # type: ignore[import-not-found]
+        except ImportError:
+            pass
+        else:
+            digest: str = sha1(data).hexdigest()
+            return digest
+    import hashlib
+
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()

@@ -13,8 +13,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
     from typing import Any
 else:
+
+    def replace(made: Any, **changes: object) -> object:
+        """A copy of a record with some fields changed."""
+        names = made.__match_args__
+        for name in changes:
+            if name not in names:
+                raise TypeError(f"{type(made).__qualname__} has no field {name!r}")
+        return type(made)(*(changes.get(name, getattr(made, name)) for name in names))
 
     def dataclass(*, frozen: bool, slots: bool, order: bool = False) -> Callable[[type], type]:
         """Make a class of annotated fields a frozen record class. ``frozen`` and ``slots`` must be true."""

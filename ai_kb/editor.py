@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-import tempfile
 
 from agent_base.cli import Console
 from ai_kb.errors import KbError
@@ -18,6 +15,10 @@ def edit(text: str, console: Console, *, name: str = "capsule.txt") -> str:
 
     Raises KbError when the editor cannot be started or fails.
     """
+    import shlex
+    import subprocess
+    import tempfile
+
     editor = console.env.get("VISUAL") or console.env.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="ai-kb-", dir=console.env.get("TMPDIR") or None) as directory:
         path = os.path.join(directory, name)

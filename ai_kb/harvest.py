@@ -12,9 +12,9 @@ Hook memory, "Harvest and corrections".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from agent_base import inert, shell
+from agent_base.frozen import dataclass, replace
 from ai_kb.capsule import KINDS
 from ai_kb.commandlines import Line, covers, names, parse
 from ai_kb.failures import normal, outcome, plain, telling_lines, text_of

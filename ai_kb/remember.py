@@ -18,10 +18,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from agent_base.errors import SuiteError
+from agent_base.frozen import dataclass, replace
 from ai_kb import capsule, relations, stores
 from ai_kb.consulted import Consulted, consult, holders
 from ai_kb.errors import HoldsSecret, InvalidCapsule
@@ -73,7 +73,7 @@ class Remembered:
     title: str
     content: str
     topics: tuple[str, ...]
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
 
 def remember(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 
+from agent_base.frozen import dataclass
 from ai_kb import stores
 from ai_kb.capsule import Capsule
 from ai_kb.hn import cache_bits as bits

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from agent_base import files
 from agent_base.cli import one_line
+from agent_base.frozen import dataclass
 from ai_kb import policy_file
 from ai_kb.errors import KbError, NoStore
 from ai_kb.hn.cache_context import read_policy

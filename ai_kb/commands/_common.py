@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 
 from agent_base import inert
 from agent_base.cli import Console
 from agent_base.errors import UsageError
+from agent_base.frozen import dataclass
 from agent_memory import workspace as places
 from agent_memory.topics import State
 from ai_kb import stores

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
+from agent_base.frozen import dataclass
 from agent_memory import recorder, worklog
 from agent_memory.layout import Commands
 from ai_kb import alike, seen, shelf, stores

@@ -11,10 +11,10 @@ docs/protocol.md, "Git objects and refs".
 
 from __future__ import annotations
 
-import hashlib
 import time
 import zlib
 
+from agent_base.digests import sha1_hex, sha256_hex
 from ai_kb.hn.errors import HnError, LostRace
 from ai_kb.hn.gitstore import Repository, git_reason
 from ai_kb.hn.streamrefs import PAYLOAD_NAME, SIGNATURE_NAME
@@ -88,8 +88,8 @@ def object_id(kind: str, data: bytes, object_format: str) -> str:
     """The id of an object in a repository of ``object_format``."""
     header = f"{kind} {len(data)}\0".encode()
     if object_format == "sha256":
-        return hashlib.sha256(header + data).hexdigest()
-    return hashlib.sha1(header + data, usedforsecurity=False).hexdigest()
+        return sha256_hex(header + data)
+    return sha1_hex(header + data)
 
 
 def write_objects(repo: Repository, objects: Sequence[tuple[str, bytes]]) -> list[str]:
@@ -99,9 +99,9 @@ def write_objects(repo: Repository, objects: Sequence[tuple[str, bytes]]) -> lis
         pack += _entry_header(_PACK_TYPES[kind], len(data))
         pack += zlib.compress(data)
     if repo.object_format == "sha256":
-        pack += hashlib.sha256(pack).digest()
+        pack += bytes.fromhex(sha256_hex(bytes(pack)))
     else:
-        pack += hashlib.sha1(pack, usedforsecurity=False).digest()
+        pack += bytes.fromhex(sha1_hex(bytes(pack)))
     status, _, err = repo.run(*_DURABLE, "unpack-objects", "-q", stdin=bytes(pack))
     if status != 0:
         raise HnError(f"write memory objects: {git_reason(err, status)}; nothing was changed")

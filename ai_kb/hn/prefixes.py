@@ -16,22 +16,22 @@ remembered. The rules of verification are part of the version.
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sqlite3
 from contextlib import suppress
 from zlib import crc32
 
+from agent_base.digests import sha256_hex
 from agent_base.env import SUITE, xdg
 from agent_base.errors import SuiteError
 from agent_base.files import FILE_MODE, check_private, ensure_private_dir
-from ai_kb.hn.cache_file import GARBAGE, is_damage
+from ai_kb.hn.cache_file import GARBAGE, is_damage, sqlite
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.streamrefs import Source
 from ai_kb.hn.verification import Checkpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Sequence
 
     Placed = tuple[str, str, str]
@@ -41,7 +41,7 @@ VERSION = 2
 FILE_NAME = "prefixes.sqlite"
 
 _LOCK_SECONDS = 2.0
-_FAULTS = (sqlite3.Error, *GARBAGE)
+_FAULTS: tuple[type[Exception], ...] = (sqlite().Error, *GARBAGE)
 _SCHEMA = """
 CREATE TABLE stream (number INTEGER PRIMARY KEY, actor TEXT, id TEXT, UNIQUE (actor, id));
 CREATE TABLE member (
@@ -84,7 +84,7 @@ class Member:
 
 def cache_path(repo: Repository, workspace: str | None = None) -> str:
     """Where the prefixes of ``repo`` are kept; ``workspace`` as in ``agent_base.env.xdg``."""
-    digest = hashlib.sha256(os.fsencode(os.path.realpath(repo.common_dir))).hexdigest()[:32]
+    digest = sha256_hex(os.fsencode(os.path.realpath(repo.common_dir)))[:32]
     return os.path.join(_suite_directory(repo, workspace), "hn", digest, FILE_NAME)
 
 
@@ -121,7 +121,7 @@ class PrefixStore:
 
     def _connect(self) -> None:
         assert self._path is not None
-        connection = sqlite3.connect(self._path, timeout=_LOCK_SECONDS, isolation_level=None)
+        connection = sqlite().connect(self._path, timeout=_LOCK_SECONDS, isolation_level=None)
         self._connection = connection
         connection.execute("PRAGMA synchronous = OFF")
         version = connection.execute("PRAGMA user_version").fetchone()[0]

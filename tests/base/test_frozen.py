@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_base import frozen
-from agent_base.digests import sha256_hex
+from agent_base.digests import sha1_hex, sha256_hex
 
 
 @frozen.dataclass(frozen=True, slots=True, order=True)
@@ -109,6 +109,31 @@ def test_a_digest_without_openssl_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     for name in ("_sha2", "_sha256"):
         monkeypatch.setitem(sys.modules, name, None)
     assert sha256_hex(b"abc") == wanted
+
+
+@given(st.binary())
+def test_a_digest_of_git_is_that_of_hashlib(data: bytes) -> None:
+    assert sha1_hex(data) == hashlib.sha1(data).hexdigest()
+
+
+def test_a_digest_of_git_without_openssl_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = hashlib.sha1(b"abc").hexdigest()
+    monkeypatch.delitem(sys.modules, "hashlib")
+    assert sha1_hex(b"abc") == wanted
+    assert "hashlib" not in sys.modules
+    monkeypatch.setitem(sys.modules, "_sha1", None)
+    assert sha1_hex(b"abc") == wanted
+
+
+def test_a_copy_differs_in_what_is_changed() -> None:
+    light, real = Light("a", 1, ("x",)), Real("a", 1, ("x",))
+    for changes in ({}, {"size": 2}, {"name": "b", "tags": ()}):
+        assert repr(frozen.replace(light, **changes)) == repr(dataclasses.replace(real, **changes)).replace(
+            "Real", "Light"
+        )
+    assert light == Light("a", 1, ("x",))
+    with pytest.raises(TypeError, match="has no field 'nothing'"):
+        frozen.replace(light, nothing=1)
 
 
 def test_neither_imports_what_it_stands_for() -> None:

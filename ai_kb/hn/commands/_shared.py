@@ -8,10 +8,7 @@ from ai_kb.hn.commands._where import repository_of
 from ai_kb.hn.envelope import Anchor, VerifiedMemory, anchor_mapping
 from ai_kb.hn.errors import HnError, HnUsageError, NotFound
 from ai_kb.hn.gitstore import ObjectReader
-from ai_kb.hn.identity import Identity, Keyring
-from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.rendering import WARNING, readable
-from ai_kb.hn.streams import Appended, find_memory
 
 __all__ = [
     "VERSION",
@@ -28,6 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ai_kb.hn.identity import Identity
+    from ai_kb.hn.streams import Appended
+
 VERSION = 0
 
 
@@ -35,6 +35,8 @@ class Session:
     """One command's view of its repository: reader and prefixes, closed at the end."""
 
     def __init__(self, console: Console) -> None:
+        from ai_kb.hn.prefixes import PrefixStore
+
         self.repo = repository_of(console)
         self.reader: ObjectReader = self.repo.objects()
         self.prefixes = PrefixStore.open(self.repo)
@@ -50,6 +52,8 @@ class Session:
 
     def identity(self) -> Identity:
         """The active identity. Raises NotFound with what to do."""
+        from ai_kb.hn.identity import Keyring
+
         return Keyring.of(self.repo).active()
 
     def target(self, memory: str, kind: str) -> VerifiedMemory:
@@ -59,6 +63,7 @@ class Session:
         """
         from ai_kb.hn.fields import is_digest
         from ai_kb.hn.projection import is_row
+        from ai_kb.hn.streams import find_memory
 
         found = find_memory(self.repo, self.reader, memory, self.prefixes) if is_digest(memory) else None
         if found is None:
