@@ -338,8 +338,22 @@ def _print_completion(parser: Parser, shell: str, console: Console) -> int:
         raise UsageError(
             f"no completion for the shell {shell!r}; there is one for: {', '.join(shtab.SUPPORTED_SHELLS)}"
         )
+    _take_offers(parser)
     console.out(shtab.complete(parser, shell))
     return 0
+
+
+def offer(action: argparse.Action, words: Iterable[str]) -> None:
+    """Let completion offer ``words``; what else is given is still the command's to judge."""
+    action.offered = tuple(words)  # type: ignore[attr-defined]
+
+
+def _take_offers(parser: argparse.ArgumentParser) -> None:
+    for action in parser._actions:
+        action.choices = getattr(action, "offered", action.choices)
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                _take_offers(below)
 
 
 def _report(prog: str, console: Console, error: SuiteError, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from agent_base.cli import Console
+from agent_base.cli import Console, offer
 from agent_base.errors import UsageError
 from agent_memory import entries, locks, queue
 from agent_memory.commands import _shared
@@ -25,7 +25,7 @@ examples:
 
 def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("note", help="a worklog entry", description=__doc__, epilog=_EXAMPLES)
-    parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS))
+    offer(parser.add_argument("kind", metavar="KIND", help=", ".join(KINDS)), KINDS)
     parser.add_argument("text", metavar="TEXT", help="at most 2,000 characters; - reads standard input")
     parser.add_argument("--ref", metavar="ANCHOR", action="append", default=[], help="path:line, commit, URL")
     _shared.add_session(parser)

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Any
 
-from agent_base.cli import Console
+from agent_base.cli import Console, offer
 from ai_kb import capsule, consent, editor
 from ai_kb.commands import _common
 from ai_kb.errors import EmptyText, InvalidCapsule
@@ -44,12 +44,14 @@ def add_capsule_options(parser: argparse.ArgumentParser) -> None:
     add("--title", default="", help="one line that says it")
     add("--body", default=None, help="what is so, and why")
     add("--body-file", metavar="FILE", help="read the body from a file, `-` from standard input")
-    add("--kind", default="", help=f"{', '.join(capsule.KINDS)} (default: {capsule.DEFAULT_KIND})")
-    add("--scope", default="", help=f"{', '.join(capsule.SCOPES)} (default: project, in a repository)")
+    kinds = f"{', '.join(capsule.KINDS)} (default: {capsule.DEFAULT_KIND})"
+    offer(add("--kind", default="", help=kinds), capsule.KINDS)
+    scopes = f"{', '.join(capsule.SCOPES)} (default: project, in a repository)"
+    offer(add("--scope", default="", help=scopes), capsule.SCOPES)
     add("--source", action="append", default=[], metavar="PATH:LINE", help="the file that shows it")
     add("--domain", action="append", default=[], help="what it is about; makes the default scope domain")
     add("--tag", action="append", default=[], help="a free topic")
-    add("--confidence", default="", help=f"{', '.join(capsule.CONFIDENCES)}")
+    offer(add("--confidence", default="", help=", ".join(capsule.CONFIDENCES)), capsule.CONFIDENCES)
     add("--ref", action="append", default=[], metavar="ANCHOR", help="where it was seen: commit, URL, issue")
     add(
         "--verified-by", default="", metavar="HOW", help="how it was checked; with --evidence: a verification"

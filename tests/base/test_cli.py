@@ -180,6 +180,18 @@ class TestParser:
         assert "--long-option" in out
         assert run(lambda *_: 0, "--print-completion", "what")[0] == 2
 
+    def test_completes_words_that_are_offered_and_takes_others(self) -> None:
+        def made(words: Sequence[str]) -> cli.Parser:
+            result = cli.Parser(prog="tool")
+            cli.offer(result.add_argument("--kind"), ("fact", "gotcha"))
+            result.set_defaults(run=lambda args, _: 0 if args.kind == "else" else 1)
+            return result
+
+        console = cli.string_console({})
+        assert cli.run_command("tool", made, ["--print-completion", "bash"], console) == 0
+        assert "gotcha" in console.stdout.getvalue()  # type: ignore[attr-defined]
+        assert cli.run_command("tool", made, ["--kind", "else"], console) == 0
+
     def test_completes_verbs(self) -> None:
         from agent_memory.cli import main
 
