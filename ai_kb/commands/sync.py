@@ -28,6 +28,10 @@ from ai_kb.hn.replication.selection import (
 )
 from ai_kb.stores import Store
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ai_kb.hn.replication.sync import Result
+
 _DESCRIPTION = """\
 Exchange with REMOTE (origin when it is left out) in both stores: the repository's, and the home store
 where it has such a remote (`git -C PATH remote add origin URL`; --store picks one). What is selected is
@@ -128,7 +132,26 @@ def _exchange(
     if not args.json:
         for line in result.as_lines():
             _common.say(console, line)
+        published = _published(result)
+        if published:
+            _common.say(console, published)
     return result.as_object(), result.failure()
+
+
+def _published(result: Result) -> str:
+    """How many of the own memory streams the remote has now, ``""`` when none was to be published.
+
+    `hn sync` prints the protocol's lines only, which say what came in.
+    """
+    from ai_kb.hn.replication.outcomes import MEMORY
+    from ai_kb.hn.replication.publish import BEHIND, PUBLISHED, UNCHANGED
+
+    streams = [one for one in result.publications if one.kind == MEMORY]
+    if not streams:
+        return ""
+    there = sum(one.status in (PUBLISHED, UNCHANGED, BEHIND) for one in streams)
+    sent = sum(one.status == PUBLISHED for one in streams)
+    return f"Published memory streams: {there} ({sent} sent now)"
 
 
 def _select(store: Store, args: argparse.Namespace, console: Console) -> None:

@@ -864,8 +864,8 @@ def test_sync_exchanges_the_repositorys_store_and_on_demand_the_home_store(
     git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
     team("sync", "origin", code=1)
     assert "nothing is selected from origin for the repository's store yet" in team.err
-    team("sync", "origin", "--all")
-    team("sync")
+    assert "\nPublished memory streams: 1 (1 sent now)\n" in team("sync", "origin", "--all")
+    assert "\nPublished memory streams: 1 (0 sent now)\n" in team("sync")
     assert memory[7:] not in git(tmp_path / "hub.git", "for-each-ref", "refs/heads")
     assert "refs/hn/memory/" in git(tmp_path / "hub.git", "for-each-ref")
     team("sync", "origin", "--store", "home", code=1)
