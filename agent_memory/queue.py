@@ -15,6 +15,7 @@ to the ledger. "Hook memory, Internals".
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -34,6 +35,7 @@ MAX_BYTES = 1024 * 1024
 RECORD_LIMIT = 256 * 1024  # bytes of a queue file that are read; no record of ours comes near
 SUFFIX = ".json"
 _COUNTER = ".sequence"
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _DIGITS = 12
 
 # Queue of what no session did (a note from a terminal). No session key starts with an underscore.
@@ -52,14 +54,18 @@ class QueueFull(SuiteError):
 
 
 class FlushResult:
-    """What a flush left behind. ``errors`` are lines for people; ``clean`` when there is nothing."""
+    """What a flush left behind. ``errors`` are lines for people; ``clean`` when there is nothing; ``full``
+    when the disk was, so that the same flush works later."""
 
-    __slots__ = ("errors", "flushed", "pending")
+    __slots__ = ("errors", "flushed", "full", "pending")
 
-    def __init__(self, flushed: int = 0, pending: int = 0, errors: Sequence[str] = ()) -> None:
+    def __init__(
+        self, flushed: int = 0, pending: int = 0, errors: Sequence[str] = (), *, full: bool = False
+    ) -> None:
         self.flushed = flushed
         self.pending = pending
         self.errors = tuple(errors)
+        self.full = full
 
     @property
     def clean(self) -> bool:
@@ -271,20 +277,30 @@ def flush(
     """
     flushed = 0
     errors: list[str] = []
+    failures: list[Exception] = []
     keys = sessions(spec_dir) if key is None else [key]
     for k in keys:
         if not names_of(directory(spec_dir, k)):
             continue
         try:
             with locks.writing(spec_dir, held, timeout), locks.session_lock(spec_dir, k, timeout):
-                flushed += _flush_session(spec_dir, k, keep, timeout, errors)
+                flushed += _flush_session(spec_dir, k, keep, timeout, errors, failures)
         except (SuiteError, OSError) as error:
+            failures.append(error)
             errors.append(f"the queue of session {k} could not be flushed: {error}")
     waiting = len(pending(spec_dir, key))
-    return FlushResult(flushed, waiting, [*errors, *_ledger_lines(spec_dir, key)])
+    full = any(isinstance(error, OSError) and error.errno in _DISK_FULL for error in failures)
+    return FlushResult(flushed, waiting, [*errors, *_ledger_lines(spec_dir, key)], full=full)
 
 
-def _flush_session(spec_dir: str, key: str, keep: int, timeout: float | None, errors: list[str]) -> int:
+def _flush_session(
+    spec_dir: str,
+    key: str,
+    keep: int,
+    timeout: float | None,
+    errors: list[str],
+    failures: list[Exception],
+) -> int:
     """With the session's lock held: append, then acknowledge."""
     path = directory(spec_dir, key)
     for level in (spec_dir, os.path.dirname(path), path):
@@ -313,6 +329,7 @@ def _flush_session(spec_dir: str, key: str, keep: int, timeout: float | None, er
                     keep=keep,
                 )
         except (SuiteError, OSError) as error:
+            failures.append(error)
             errors.append(f"{len(records)} events of session {key} stay pending: {error}")
             continue
         _acknowledge(path, [name for name, _, _ in records])

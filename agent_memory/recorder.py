@@ -102,15 +102,18 @@ class Recorder:
     def _enqueue(self, spec_dir: str, key: str, record: entries.Record, item: spool.Spooled) -> None:
         queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True, timeout=self._timeout)
 
-    def flush(self) -> None:
-        """Flush the queues of every workspace that got an event, and clean up now and then."""
+    def flush(self) -> bool:
+        """Flush the queues of every workspace that got an event, and clean up now and then. False when the
+        disk is full: as long as the events stay in the spool, the next recorder tries again."""
+        done = True
         for spec_dir in sorted(self._touched):
-            queue.flush(spec_dir, timeout=self._timeout)
+            done = not queue.flush(spec_dir, timeout=self._timeout).full and done
             try:
                 upkeep.clean_up(spec_dir, time.time())
             except (SuiteError, OSError) as error:  # what is recorded is recorded, tidy or not
                 message = f"cleaning up failed: {error}"
                 ledger.add(spec_dir, "deferred", message, key=message)
+        return done
 
 
 def _topic(state: State, key: str) -> str:

@@ -127,13 +127,14 @@ def waiting(directory: str) -> int:
 def drain(
     directory: str,
     record: Callable[[Spooled], None],
-    finish: Callable[[], None],
+    finish: Callable[[], bool],
     *,
     timeout: float | None = None,
     budget: float | None = None,
     now: float | None = None,
 ) -> Drained:
-    """Hand every event to ``record``, oldest first; then ``finish``, then remove them.
+    """Hand every event to ``record``, oldest first; then ``finish``, then remove them, unless that says
+    that they have to be handed over once more.
 
     ``record`` raises Deferred for an event that has to stay. When others hold the lock for longer
     than ``timeout`` seconds, nothing is done: they are draining. After ``budget`` seconds the rest is left
@@ -162,10 +163,9 @@ def drain(
                 claimed = _hand_over(directory, name, status, record, moment, result)
                 if claimed:
                     done.append(claimed)
-            if done:
-                finish()
-            for claimed in done:
-                os.unlink(claimed)
+            if done and finish():
+                for claimed in done:
+                    os.unlink(claimed)
     except files.LockTimeout as error:
         result.left = waiting(directory)
         result.errors.append(f"{result.left} events are being recorded: {error}")

@@ -65,6 +65,23 @@ def test_the_recorder_killed_anywhere_and_the_next_recorder(base: Path) -> None:
     assert runs > 100
 
 
+def test_a_disk_that_is_full_for_a_while_and_the_next_recorder(base: Path) -> None:
+    """Nothing else brings the recorder back to these events: no cleaning is due, no command runs."""
+
+    def build(base: Path) -> None:
+        build_three(base)
+        spool_events(base, ["zero"], "another")
+        lock_files = Path(state(base).path(locks.LOCKS))
+        lock_files.mkdir(mode=0o700)
+        (lock_files / ".cleaned").touch(0o600)
+
+    def check(base: Path) -> None:
+        assert sorted(map(str, in_topic(base))) == ["one", "three", "two", "zero"]
+        assert spool.waiting(spool.location(str(base))) == 0
+
+    assert harness.explore(base, build, record, record, check, modes=(harness.FULL,)) > 40
+
+
 def test_the_recorder_killed_anywhere_and_then_a_command_or_session_start(base: Path) -> None:
     def settle(directory: Path) -> None:
         result = recorder.settle(state(directory), SESSION, timeout=5)

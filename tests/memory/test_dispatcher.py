@@ -154,7 +154,7 @@ def test_the_header_carries_what_only_the_dispatcher_knows(
     payload = bytes(range(256))
     dispatch("--harness=claude", "--event=x", stdin=payload, script=idle, shell=shell, cwd=cwd, env=env)
     items: list[spool.Spooled] = []
-    spool.drain(spool.location(recording.root()), items.append, lambda: None)
+    spool.drain(spool.location(recording.root()), items.append, lambda: True)
     (item,) = items
     assert item.payload == payload
     assert (item.harness, item.event, item.cwd) == ("claude", "x", str(cwd))
@@ -182,7 +182,7 @@ def test_arguments_are_passed_on_and_none_is_fatal(
 ) -> None:
     assert silent(dispatch(*arguments, script=idle, shell=shell))
     items: list[spool.Spooled] = []
-    spool.drain(spool.location(recording.root()), items.append, lambda: None)
+    spool.drain(spool.location(recording.root()), items.append, lambda: True)
     assert [(item.harness, item.event) for item in items] == [expected]
 
 

@@ -50,14 +50,16 @@ class Sink:
         self.items: list[spool.Spooled] = []
         self.refuse = refuse
         self.finished = 0
+        self.again = False
 
     def __call__(self, item: spool.Spooled) -> None:
         if item.payload in self.refuse:
             raise spool.Deferred("not now")
         self.items.append(item)
 
-    def finish(self) -> None:
+    def finish(self) -> bool:
         self.finished += 1
+        return not self.again
 
     @property
     def payloads(self) -> list[bytes]:
@@ -248,6 +250,19 @@ def test_others_who_are_draining_are_not_disturbed(directory: str) -> None:
     assert (result.recorded, result.left) == (0, 1)
     assert "1 events are being recorded" in result.errors[0]
     assert drain(directory, Sink(), timeout=0).recorded == 1
+
+
+def test_events_that_could_not_be_written_anywhere_are_handed_over_again(directory: str) -> None:
+    put(directory, b"first")
+    sink = Sink()
+    sink.again = True
+    assert drain(directory, sink).recorded == 1
+    (name,) = (n for n in os.listdir(directory) if n != ".lock")
+    assert name.endswith(".claimed")
+    sink.again = False
+    drain(directory, sink)
+    assert [(item.payload, item.replay) for item in sink.items] == [(b"first", False), (b"first", True)]
+    assert os.listdir(directory) == [".lock"]
 
 
 def test_who_has_little_time_leaves_the_rest_whole_and_in_order(directory: str) -> None:
