@@ -24,7 +24,7 @@ FRIENDLY = (
     "just curious", "only curious", "out of curiosity", "out of interest", "love it", "love that", "love them", "i like it",
     "i like that", ", keep it", "just keep it", "keep it for now", "that is fine", "it is fine", "that is ok", "that is okay", "it is okay", "it is ok",
     "no worries", "no problem", "not a problem", "no complaint", "no complaints", "happy with", "you are right",
-    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "but fine", "but ok", "but okay", "but that is ok", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "that is what i meant", "that is what i wanted", "that is what i asked", "is exactly what i", "is all i wanted", "is what i wanted", "is what i asked for", "exactly what i asked", "exactly what i wanted", "exactly what i needed", "everything works", "works fine", "works great", "you could not know", "you could not have known", "makes sense",
+    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "assumed correctly", "assumed right", "guessed right", "guessed correctly", "guess was right", "gave me what i", "without being asked", ", i have added", ", i have edited", ", i have updated", ", i have changed", ", i edited", ", i updated", "but fine", "let us take", "let us keep", "let us use", "let us leave", "let us go with", "but ok", "but okay", "but that is ok", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "that is what i meant", "that is what i wanted", "that is what i asked", "is exactly what i", "is all i wanted", "is what i wanted", "is what i asked for", "exactly what i asked", "exactly what i wanted", "exactly what i needed", "everything works", "works fine", "works great", "you could not know", "you could not have known", "makes sense",
     "thank you for", "thanks for", "good catch", "works now", "all good", "well done", "for telling me", "no need to apologize",
     "no hard feelings", "even better", "is better", "you did what i", "you did exactly what i asked", "you did exactly what i wanted", "you did exactly what i meant", "no objection", "good job",
     "not wrong , leave", "leave it as it is", "nothing wrong with", "you did not break", "well spotted",
@@ -81,6 +81,8 @@ def _ends_pleased(sentences: list[list[str]]) -> bool:
         clause = set(words[start:])
         if clause <= {"thanks", "thank", "you", "please", "cheers"}:
             continue
+        if clause <= {"good", "ok", "okay", "fine", "cool"}:
+            return True
         return not clause.isdisjoint(_PLEASED) and clause.isdisjoint(_DISPLEASED) and words[-1] != "?"
     return False
 

@@ -58,10 +58,7 @@ _MARKS = str.maketrans(dict.fromkeys(".,!?;:()¿¡…。、，！？\n", " "))
 
 def foreign_signal(sentences: list[str]) -> str | None:
     """The signal of a reproach in another language, or None."""
-    text = " ".join(sentences)
-    if text.isascii() and "you" in text:
-        return None
-    padded = f" {' '.join(text.translate(_MARKS).split())} "
+    padded = f" {' '.join(' '.join(sentences).translate(_MARKS).split())} "
     for label, entry in FOREIGN:
         wording, _, beside = entry.partition("|")
         if _stands(wording, padded) and (

@@ -14,7 +14,6 @@ from agent_memory import correction_facts as facts
 from agent_memory import correction_vocabulary as vocabulary
 from agent_memory import correction_words as words_of_sentences
 from agent_memory.correction_benign import excuses, is_order, praises, speaks_of_plans
-from agent_memory.correction_foreign import foreign_signal
 from agent_memory.correction_rules import STRONG, WEAK
 from agent_memory.correction_words import (
     ADDRESS,
@@ -67,11 +66,13 @@ _CLASSES: Classes = {
     "same": vocabulary.SAME,
     "errors": vocabulary.ERRORS,
 }
+_ENGLISH = frozenset("the and you your this that with please not".split())
 _ADVERSE = frozenset(
     "not no nothing never without wrong missing broken instead still only neither nowhere none although "
     "though despite".split()
 )
 # A sentence with one of these speaks of what the agent did.
+_AGREE = ([",", "right"], [",", "correct"], [",", "yes"])
 _NAMED = ADDRESS - {YE}
 _RULES = frozenset("always if unless whenever".split())
 _OUTSIDE = frozenset(", : but and although though yet while when".split())
@@ -94,11 +95,11 @@ def detect(prompt: str) -> str | None:
     Work is bounded whatever the length of the prompt.
     """
     prose = user_prose(prompt)[:_MOST_SENTENCES]
-    foreign = foreign_signal(prose)
     sentences = [words for sentence in prose if (words := words_of(sentence))]
-    if not sentences or excuses(sentences):
-        return None
     whole = {word for words in sentences for word in words}
+    foreign = _foreign(prose)
+    if not sentences or excuses(sentences):
+        return foreign
     strong = _first(STRONG, sentences, whole)
     if strong is not None or foreign is not None:
         return strong or foreign
@@ -108,6 +109,15 @@ def detect(prompt: str) -> str | None:
     return _together(sentences, whole) or _first(
         WEAK, [words for words in stated if not speaks_of_plans(words)], whole
     )
+
+
+def _foreign(prose: list[str]) -> str | None:
+    if any(not _ENGLISH.isdisjoint(sentence.split()) for sentence in prose):
+        return None
+    # Imported when it is needed: most prompts are English.
+    from agent_memory.correction_foreign import foreign_signal
+
+    return foreign_signal(prose)
 
 
 def _phrases(table: Table, whole: set[str]) -> Iterator[tuple[str, Phrase]]:
@@ -125,7 +135,7 @@ def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | N
     for label, phrase in _phrases(table, whole):
         for words in sentences:
             at = phrase.search(words)
-            if at < 0 or _hypothetical(words, at):
+            if at < 0 or _hypothetical(words, at) or words[-3:-1] in _AGREE:
                 continue
             if _NAMED.isdisjoint(words) and (somebody_else or _speaks_of_things(words, at)):
                 continue
@@ -135,6 +145,9 @@ def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | N
 
 def _speaks_of_things(words: list[str], at: int) -> bool:
     """Whether a sentence that addresses nobody is a rule, or describes a thing: "what was not requested"."""
+    # What a rule forbids later is no reproach, unless the phrase is the rule: "don't say it's done when …".
+    if at > 1 and speaks_of_plans(words):
+        return True
     return not _RULES.isdisjoint(words) or not _RELATIVE.isdisjoint(words[max(1, at - 2) : at])
 
 

@@ -4,8 +4,8 @@ A phrase is words with a few marks, matched against the words of one sentence:
 
     one|two      either word                    guess*     a word that starts so
     ?word|other  may be absent                  *ing       a word that ends so
-    ~            up to three words              ~~         up to twelve words
-    ..           up to eight words of one clause
+    ~            up to three words without a comma or colon
+    ..           up to eight words of one clause           ~~  up to twelve words
     @name        a class of words               @@         any number of adverbs
     ^            the start of the sentence      $          its end
     ,            a comma or a colon             one|$      a word or the end
@@ -25,11 +25,14 @@ if TYPE_CHECKING:
     Test = Callable[[str], bool]
     Classes = Mapping[str, Test | frozenset[str]]
 
-_GAPS = {"~": 3, "~~": 12}
-_CLAUSE = 8
-# Words at which another clause begins.
-_BREAKS = frozenset(", : so then please now but because and".split())
-_ONE, _MAYBE, _MANY, _GAP, _CLAUSE_GAP, _START, _END, _STOP = range(8)
+_GAPS = {"~": 3, "..": 8, "~~": 12}
+# The words that a gap of so many words does not go beyond.
+_BREAKS: dict[int, frozenset[str]] = {
+    3: frozenset({",", ":"}),
+    8: frozenset(", : so then please now but because and".split()),
+    12: frozenset(),
+}
+_ONE, _MAYBE, _MANY, _GAP, _START, _END, _STOP = range(7)
 
 
 def possible(text: str, words: set[str], classes: Classes) -> bool:
@@ -65,10 +68,7 @@ class Phrase:
         for index in range(item, len(self._items)):
             kind, width, test = self._items[index]
             if kind == _GAP:
-                most = min(len(words), at + width)
-                return any(self._matches(words, position, index + 1) for position in range(at, most + 1))
-            if kind == _CLAUSE_GAP:
-                return self._within_clause(words, at, index + 1)
+                return self._after_gap(words, at, index, width)
             if kind == _START:
                 if at != 0:
                     return False
@@ -89,11 +89,12 @@ class Phrase:
                 return False
         return True
 
-    def _within_clause(self, words: Sequence[str], at: int, item: int) -> bool:
-        for position in range(at, min(len(words), at + _CLAUSE) + 1):
-            if self._matches(words, position, item):
+    def _after_gap(self, words: Sequence[str], at: int, index: int, width: int) -> bool:
+        breaks = _BREAKS[width]
+        for position in range(at, min(len(words), at + width) + 1):
+            if self._matches(words, position, index + 1):
                 return True
-            if position < len(words) and words[position] in _BREAKS:
+            if position < len(words) and words[position] in breaks:
                 return False
         return False
 
@@ -101,8 +102,6 @@ class Phrase:
 def _item(part: str, classes: Classes) -> tuple[int, int, Test]:
     if part in _GAPS:
         return _GAP, _GAPS[part], _never
-    if part == "..":
-        return _CLAUSE_GAP, 0, _never
     if part == "^":
         return _START, 0, _never
     if part == "$":
