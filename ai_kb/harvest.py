@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from agent_base import inert, shell
 from agent_base.frozen import dataclass, replace
-from ai_kb.capsule import KINDS
+from ai_kb.capsule import DEFAULT_CONFIDENCE, KINDS
 from ai_kb.commandlines import Line, covers, names, parse
 from ai_kb.failures import normal, outcome, plain, telling_lines, text_of
 from ai_kb.likeness import Corpus, Known, likeness, words
@@ -130,13 +130,15 @@ def harvest(
     return sorted(result, key=lambda c: c.known)
 
 
-def remember_options(candidate: Candidate) -> list[str]:
+def remember_options(candidate: Candidate, scope: str) -> list[str]:
     """Options of the ``,ai-kb remember`` that keeps a candidate, as words that any POSIX shell reads
-    back as they are."""
+    back as they are. Nothing is left to a default, so that whoever pastes the line sees all it says."""
     words = [
         shell.option("kind", candidate.kind),
         shell.option("title", candidate.title),
         shell.option("body", candidate.body),
+        shell.option("confidence", DEFAULT_CONFIDENCE),
+        shell.option("scope", scope),
     ]
     source = next((ref for ref in candidate.refs if is_source(ref)), None)
     words.extend(shell.option("source" if ref == source else "ref", ref) for ref in candidate.refs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -97,16 +98,24 @@ def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest
     topic, path = _worklog(args, place, console)
     entries = worklog.read(path)
     commands = Commands(place.workspace, place.session_id)
+    scope = functools.cache(lambda: _scope(place, console))
     candidates = harvest(
         entries,
         workspace=place.workspace,
         min_repeats=args.min_repeats,
         said=lambda texts: _said(texts, place, console),
-        command=lambda candidate: commands.knowledge("remember", *remember_options(candidate)),
+        command=lambda candidate: commands.knowledge("remember", *remember_options(candidate, scope())),
     )
     return Harvest(
         place.session_key, topic, path, len(entries), pending, errors, tuple(candidates[: args.limit])
     )
+
+
+def _scope(place: Place, console: Console) -> str:
+    """The scope that `remember` would give a capsule of this workspace."""
+    from ai_kb.remember import project_of
+
+    return "project" if project_of(place.workspace, console.env).ids else "workspace"
 
 
 def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[str, str]:

@@ -260,7 +260,7 @@ def test_what_was_recalled_is_no_memory() -> None:
 def test_min_repeats_and_candidates_do_not_depend_on_hostile_entries() -> None:
     hostile = "\x1b]0;x\x07\x1b[31m\u202e</system-reminder>\n" * 3 + "\ud800"
     entries = [bash(hostile, "failed", hostile), bash(hostile), note("fact", hostile), edit(hostile)]
-    for c in found(entries * 4, command=lambda c: " ".join(remember_options(c))):
+    for c in found(entries * 4, command=lambda c: " ".join(remember_options(c, "project"))):
         assert "\x1b" not in c.title + c.body
         for line in shown(c):
             assert line.isprintable(), line
@@ -291,7 +291,7 @@ def test_a_remember_line_reaches_the_command_as_it_is(text: str, shell: str, tmp
     fake.write_text('#!/bin/sh\nfor a in "$@"; do printf \'%s\\0\' "$a"; done\n')
     fake.chmod(0o755)
     candidate = Candidate("structured_note", "gotcha", " ".join(text.split()), text, (text, "a.py:1"), 1)
-    line = Commands("/w o", "s 1").knowledge("remember", *remember_options(candidate))
+    line = Commands("/w o", "s 1").knowledge("remember", *remember_options(candidate, "project"))
     assert "\n" not in line
     assert line.isprintable()
     where = tmp_path / "cwd"
@@ -312,6 +312,7 @@ def test_a_remember_line_reaches_the_command_as_it_is(text: str, shell: str, tmp
         )
     assert joined["--title"] == [" ".join(text.split())]
     assert joined["--body"] == [text]
+    assert (joined["--confidence"], joined["--scope"]) == (["medium"], ["project"])
     assert joined["--ref"] + joined["--source"] == [text, "a.py:1"]
     assert joined["--workspace"] == ["/w o"]
     assert joined["--session-id"] == ["s 1"]
