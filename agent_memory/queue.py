@@ -54,18 +54,18 @@ class QueueFull(SuiteError):
 
 
 class FlushResult:
-    """What a flush left behind. ``errors`` are lines for people; ``clean`` when there is nothing; ``full``
-    when the disk was, so that the same flush works later."""
+    """What a flush left behind. ``errors`` are lines for people; ``clean`` when there is nothing;
+    ``again`` when a full disk or somebody's lock was in the way: the same flush works later."""
 
-    __slots__ = ("errors", "flushed", "full", "pending")
+    __slots__ = ("again", "errors", "flushed", "pending")
 
     def __init__(
-        self, flushed: int = 0, pending: int = 0, errors: Sequence[str] = (), *, full: bool = False
+        self, flushed: int = 0, pending: int = 0, errors: Sequence[str] = (), *, again: bool = False
     ) -> None:
         self.flushed = flushed
         self.pending = pending
         self.errors = tuple(errors)
-        self.full = full
+        self.again = again
 
     @property
     def clean(self) -> bool:
@@ -289,8 +289,11 @@ def flush(
             failures.append(error)
             errors.append(f"the queue of session {k} could not be flushed: {error}")
     waiting = len(pending(spec_dir, key))
-    full = any(isinstance(error, OSError) and error.errno in _DISK_FULL for error in failures)
-    return FlushResult(flushed, waiting, [*errors, *_ledger_lines(spec_dir, key)], full=full)
+    again = any(
+        isinstance(error, files.LockTimeout) or (isinstance(error, OSError) and error.errno in _DISK_FULL)
+        for error in failures
+    )
+    return FlushResult(flushed, waiting, [*errors, *_ledger_lines(spec_dir, key)], again=again)
 
 
 def _flush_session(

@@ -103,11 +103,11 @@ class Recorder:
         queue.enqueue(spec_dir, key, record, item.id, replay=item.replay, held=True, timeout=self._timeout)
 
     def flush(self) -> bool:
-        """Flush the queues of every workspace that got an event, and clean up now and then. False when the
-        disk is full: as long as the events stay in the spool, the next recorder tries again."""
+        """Flush the queues of every workspace that got an event, and clean up now and then. False when that
+        has to be done again: as long as the events stay in the spool, the next recorder does it."""
         done = True
         for spec_dir in sorted(self._touched):
-            done = not queue.flush(spec_dir, timeout=self._timeout).full and done
+            done = not queue.flush(spec_dir, timeout=self._timeout).again and done
             try:
                 upkeep.clean_up(spec_dir, time.time())
             except (SuiteError, OSError) as error:  # what is recorded is recorded, tidy or not

@@ -477,6 +477,19 @@ def test_what_a_session_start_could_not_wait_for_is_left_to_the_background_flush
     assert recorder.settle(state, "s1", timeout=5, background=True).clean
 
 
+def test_what_a_lock_kept_from_the_worklog_is_for_the_next_recorder_of_any_workspace(
+    repository: Path, tmp_path: Path
+) -> None:
+    state = recording.state(repository)
+    recording.put(recording.payload("s1", "ls", repository), repository)
+    with locks.target_lock(state.spec_dir, "session-s1"):
+        assert recorder.settle(state, timeout=0).pending == 1
+    recording.put(recording.payload("s2", "elsewhere", tmp_path), tmp_path)
+    recording.record()
+    assert recording.commands(state.spec_dir) == ["ls"]
+    assert spool.waiting(spool.location(recording.root())) == 0
+
+
 def test_what_a_session_start_has_no_time_for_is_left_to_the_background(repository: Path) -> None:
     state = recording.state(repository)
     for number in range(3):
