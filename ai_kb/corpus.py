@@ -51,7 +51,7 @@ def read_store(store: Store, *, sources: bool = True) -> Reading:
     repo = store.repo
     with repo.objects() as reader, PrefixStore.open(repo) as prefixes:
         collection = collect(repo, reader, prefixes=prefixes)
-        at = reader.head() or "0" * repo.hash_length
+        at = reader.head() or ""
         data = store.policy_bytes()
         policy = None if data is None else parse_policy(data)
         facts = RepositoryFacts(
@@ -60,8 +60,8 @@ def read_store(store: Store, *, sources: bool = True) -> Reading:
         facts.prepare(collection.memories.values(), at)
         projection = project(collection.memories.values(), Query(at, policy), facts)
         rows = sorted(projection.rows.values(), key=lambda row: (row.signed_timestamp, row.id), reverse=True)
-        held = held_of(store.name, rows, reader, "" if set(at) == {"0"} or not sources else at)
-    return Reading(store, collection, held, policy, at)
+        held = held_of(store.name, rows, reader, at if sources else "")
+    return Reading(store, collection, held, policy, at or "0" * repo.hash_length)
 
 
 def read_all(workspace: str, env: Mapping[str, str], only: str = "") -> list[Reading]:

@@ -16,7 +16,7 @@ from ai_kb.hn.cache import Index, Judged, discard, open_index
 from ai_kb.hn.cache_file import twice
 from ai_kb.hn.projection import ACTIVE, LIFECYCLES
 from ai_kb.search import EXTENSION, Source, search
-from ai_kb.stores import REPO, Store
+from ai_kb.stores import REPO
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,7 @@ def find(
         with ExitStack() as stack:
             sources: list[Source] = []
             for store in stores.stores(workspace, env, only):
-                index = _open(store)
-                if index is None:
-                    continue
+                index = open_index(store.repo, extension=EXTENSION, unborn=True)
                 stack.enter_context(index)
                 indexes[store.name] = index
                 allowed = index.gate(
@@ -92,14 +90,6 @@ def find(
             discard(store.repo)
 
     return twice(answer, make_again)
-
-
-def _open(store: Store) -> Index | None:
-    """The store's index; None for a repository without a commit."""
-    with store.repo.objects() as reader:
-        if reader.head() is None:
-            return None
-    return open_index(store.repo, extension=EXTENSION)
 
 
 def _changed(index: Index, judged: Judged) -> tuple[str, ...]:
