@@ -14,6 +14,7 @@ from agent_base.cli import Console, Parser
 from agent_base.cli import main as run_main
 from agent_base.errors import UsageError
 from agent_base.inert import terminal
+from agent_base.shell import word
 from agent_install import uninstall
 from agent_install.harnesses import BY_NAME
 from agent_install.install import Installer, Options, Plan, shown
@@ -38,7 +39,7 @@ examples:
   ./install.sh --skill                   the skill file for agents, too
   ./install.sh --status                  is everything in place, and do the hooks run?
   ./install.sh --uninstall               take exactly that out again
-  ./install.sh --uninstall --purge       and remove all memory, after saying what
+  ./install.sh --uninstall --purge       and remove all memory, private keys too: says what, and asks
   ./install.sh --demo                    try it in a throw-away folder; nothing is installed
 
 offline: PIP_NO_INDEX=1 PIP_FIND_LINKS=<directory of wheels> ./install.sh
@@ -72,6 +73,9 @@ def parser(argv: Sequence[str]) -> Parser:
         "--force", action="store_true", help="replace files of others at the launchers' places"
     )
     result.add_argument("--purge", action="store_true", help="with --uninstall: remove the data, too")
+    result.add_argument(
+        "--yes", action="store_true", help="with --purge: do not ask (needed without a terminal)"
+    )
     result.add_argument("--json", action="store_true", help="with --status: as JSON")
     result.add_argument("--source", default=_source(), help=argparse.SUPPRESS)
     result.set_defaults(run=_run)
@@ -96,6 +100,8 @@ def _run(args: argparse.Namespace, console: Console) -> int:
     names = _harnesses(args.harness)
     if args.purge and not args.uninstall:
         raise UsageError("--purge goes with --uninstall")
+    if args.yes and not args.purge:
+        raise UsageError("--yes goes with --uninstall --purge")
     if args.uninstall:
         return _uninstall(args, names, console)
     if args.status:
@@ -162,6 +168,18 @@ def _uninstall(args: argparse.Namespace, names: list[str] | None, console: Conso
         return _report(plan, console, "nothing was changed (--dry-run)")
     if args.purge and names is not None:
         raise UsageError("--purge removes everything; it does not go with --harness")
+    said: list[str] = []
+    if args.purge:
+        if not args.yes and not console.person():
+            raise UsageError(
+                "--purge removes all memory and private keys, and nobody is at a terminal to be asked; "
+                "nothing was changed",
+                "--dry-run shows what would go, --yes removes it",
+            )
+        said = _say_purge(console)
+        if said and not args.yes and not _agreed(console):
+            console.out("nothing was removed")
+            return 1
     plan = run.run()
     for change in plan.changes:
         _say_change(console, False, change.after is None, change.path, change.backup)
@@ -169,8 +187,10 @@ def _uninstall(args: argparse.Namespace, names: list[str] | None, console: Conso
         console.out("nothing of the suite was found in any configuration")
     code = _report(plan, console, "")
     if args.purge and code == 0:
-        return _purge(console)
-    if names is None and code == 0:
+        _purge(said, console)
+    elif args.purge:
+        console.out("the data was kept, because something was refused")
+    elif names is None and code == 0:
         kept = [path for path, _ in uninstall.data_directories(console.env) if os.path.lexists(path)]
         for path in kept:
             console.out(f"kept     {terminal(path)} (--uninstall --purge removes it)")
@@ -178,30 +198,35 @@ def _uninstall(args: argparse.Namespace, names: list[str] | None, console: Conso
 
 
 def _say_purge(console: Console) -> list[str]:
+    """Say what ``--purge`` removes, private keys by name; gives the paths."""
     found = [(p, what) for p, what in uninstall.data_directories(console.env) if os.path.lexists(p)]
     if not found:
         console.out("there is no data to remove")
     for path, what in found:
         count, size = uninstall.size_of(path)
         console.out(f"purge    {terminal(path)}: {what} ({count} files, {size} bytes)")
+        for repository, key in uninstall.private_keys(path):
+            console.out(
+                f"         with the private key {terminal(key)}: without it nobody signs as you again"
+            )
+            console.out(f"         keep a copy before: cd {word(repository)} && hn identity backup FILE")
     if found:
-        console.out("records in repositories (refs/hn/memory/*) belong to those and stay")
+        console.out("records in repositories (refs/hn/memory/*) and keys there belong to those and stay")
     return [path for path, _ in found]
 
 
-def _purge(console: Console) -> int:
-    paths = _say_purge(console)
+def _agreed(console: Console) -> bool:
     console.stdout.flush()
-    if paths and console.person():
-        console.stderr.write("Remove all of this for good? Type yes: ")
-        console.stderr.flush()
-        if console.stdin.readline().strip() != "yes":
-            console.out("nothing was removed")
-            return 1
+    console.stderr.write("Uninstall, and remove all of this for good? [y/N] ")
+    console.stderr.flush()
+    return console.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _purge(paths: Sequence[str], console: Console) -> None:
     for path in paths:
-        uninstall.purge(path, console.env)
-        console.out(f"removed  {terminal(path)}")
-    return 0
+        if os.path.lexists(path):  # the environment may have been all that was in it
+            uninstall.purge(path, console.env)
+            console.out(f"removed  {terminal(path)}")
 
 
 def main(argv: list[str] | None = None, console: Console | None = None) -> int:

@@ -192,15 +192,30 @@ def data_directories(env: Mapping[str, str]) -> list[tuple[str, str]]:
     store = os.path.join(kb, "home.git") if kb else below("XDG_DATA_HOME", "ai-kb")
     mirror = mirror_root(env) or below("XDG_STATE_HOME", "agent-specs")
     return [
-        (store, "the home store with its signing key: every personal capsule"),
+        (store, "the home store: every personal capsule, and the key that signs them"),
         (spec_root(env, None), "session memory: topics, specs, worklogs"),
         (mirror, "the mirror of named topics"),
         (below("XDG_STATE_HOME", environment.SUITE), "acceptances, approvals, error logs"),
         (below("XDG_CACHE_HOME", environment.SUITE), "caches that can be rebuilt"),
         (below("XDG_CONFIG_HOME", environment.SUITE), "the suite's configuration"),
         (below("XDG_CONFIG_HOME", "agent-memory"), "the prefix of session starts"),
-        (below("XDG_DATA_HOME", environment.SUITE), "what else is in the suite's own directory"),
+        (below("XDG_DATA_HOME", environment.SUITE), "the suite's own directory"),
     ]
+
+
+def private_keys(path: str) -> list[tuple[str, str]]:
+    """Repositories in a directory that ``--purge`` removes, and their files of private keys.
+
+    docs/protocol.md, "Identity". What a link leads to stays, and is not named.
+    """
+    found: list[tuple[str, str]] = []
+    if os.path.islink(path):
+        return found
+    for repository in (path, os.path.join(path, "home.git")):
+        directory = os.path.join(repository, "hn", "identities")
+        with suppress(OSError):
+            found += [(repository, os.path.join(directory, name)) for name in sorted(os.listdir(directory))]
+    return found
 
 
 def size_of(path: str) -> tuple[int, int]:

@@ -171,7 +171,7 @@ def test_uninstalled_the_home_holds_nothing_of_the_suite(
 ) -> None:
     machine = world(client)
     well(machine.run(UNRELATED, run=("echo x",)))
-    machine.installer("--uninstall", "--purge")
+    machine.installer("--uninstall", "--purge", "--yes")
     left = {name: data for name, data in machine.snapshot().items() if b"--by=agent-hook-suite" in data}
     # The clients' own logs and transcripts may tell of the hooks that ran.
     assert not [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agent_base import shell
 from agent_base.cli import Console, utc_now
 from agent_install import changes, cli, manifest
 from agent_install.harnesses import BY_NAME, HARNESSES
@@ -521,6 +522,7 @@ def test_purge_says_what_and_removes_the_data(machine: Machine) -> None:
     machine.install()
     data = {
         machine.file(".local/share/ai-kb/home.git/HEAD", "ref"),
+        machine.file(".local/share/ai-kb/home.git/hn/identities/0a.json", "{}"),
         machine.file(".local/state/agent-hook-suite/accepted.json", "{}"),
         machine.file(".cache/agent-hook-suite/index.sqlite", "x"),
         machine.file(".config/agent-memory/prefix.txt", "x"),
@@ -533,24 +535,32 @@ def test_purge_says_what_and_removes_the_data(machine: Machine) -> None:
     keep = machine.file("notes.txt", "mine")
     assert machine.install("--uninstall", "--dry-run", "--purge") == 0
     assert all(path.exists() for path in data)
+    assert machine.install("--uninstall", "--purge") == 2
+    assert "nobody is at a terminal to be asked" in machine.err
+    assert all(path.exists() for path in data)
+    assert (machine.home / ".claude/settings.json").exists()
     assert machine.install("--uninstall") == 0
     assert "--purge removes it" in machine.out
     assert all(path.exists() for path in data)
-    assert machine.install("--uninstall", "--purge") == 0
-    assert "signing key" in machine.out
+    assert machine.install("--uninstall", "--purge", "--yes") == 0
+    assert "key that signs" in machine.out
+    store = machine.home / ".local/share/ai-kb/home.git"
+    assert f"with the private key {store}/hn/identities/0a.json" in machine.out
+    assert f"keep a copy before: cd {shell.word(str(store))} && hn identity backup FILE" in machine.out
     assert not any(path.exists() for path in data)
     assert keep.read_text() == "mine"
 
 
 def test_purge_needs_uninstall_and_the_whole(machine: Machine) -> None:
     assert machine.install("--purge") == 2
+    assert machine.install("--uninstall", "--yes") == 2
     assert machine.install("--uninstall", "--purge", "--harness", "claude") == 2
 
 
 def test_purge_removes_a_link_and_not_what_it_leads_to(machine: Machine) -> None:
     elsewhere = machine.file("elsewhere/HEAD", "x").parent
     (machine.home / ".local/share/ai-kb").symlink_to(elsewhere)
-    assert machine.install("--uninstall", "--purge") == 0
+    assert machine.install("--uninstall", "--purge", "--yes") == 0
     assert not (machine.home / ".local/share/ai-kb").is_symlink()
     assert (elsewhere / "HEAD").exists()
 
@@ -578,11 +588,11 @@ def test_purge_refuses_a_directory_around_the_home_and_keeps_what_else_a_chosen_
     notes = machine.file("kb/notes.txt", "mine")
     machine.file("kb/home.git/HEAD", "ref")
     machine.env["AI_KB_HOME"] = str(notes.parent)
-    assert machine.install("--uninstall", "--purge") == 0
+    assert machine.install("--uninstall", "--purge", "--yes") == 0
     assert notes.read_text() == "mine"
     assert not (notes.parent / "home.git").exists()
     machine.env["AGENT_MEMORY_SPEC_ROOT"] = str(machine.home.parent)
-    assert machine.install("--uninstall", "--purge") == 1
+    assert machine.install("--uninstall", "--purge", "--yes") == 1
     assert "holds the home directory" in machine.err
     assert notes.exists()
 
@@ -601,12 +611,18 @@ class Terminal:
         )
 
 
-@pytest.mark.parametrize(("answer", "code"), [("yes\n", 0), ("y\n", 1), ("\n", 1), ("", 1)])
+@pytest.mark.parametrize(("answer", "code"), [("yes\n", 0), ("Y\n", 0), ("n\n", 1), ("\n", 1), ("", 1)])
 def test_a_person_at_a_terminal_is_asked_before_data_goes(machine: Machine, answer: str, code: int) -> None:
     data = machine.file(".local/share/ai-kb/home.git/HEAD", "ref")
+    machine.have("claude")
+    machine.install()
+    settings = (machine.home / CLAUDE).read_bytes()
     terminal = Terminal(machine, answer)
     assert cli.main(["--uninstall", "--purge"], terminal.console) == code
     assert data.exists() == bool(code)
+    assert ((machine.home / CLAUDE).exists() and (machine.home / CLAUDE).read_bytes() == settings) == bool(
+        code
+    )
     if code:
         assert "nothing was removed" in terminal.out.getvalue()
 
@@ -628,7 +644,7 @@ def test_an_uninstall_dry_run_shows_what_would_go_and_changes_nothing(machine: M
 def test_uninstalling_what_is_not_installed_says_so(machine: Machine) -> None:
     assert machine.install("--uninstall") == 0
     assert "nothing of the suite was found" in machine.out
-    assert machine.install("--uninstall", "--purge") == 0
+    assert machine.install("--uninstall", "--purge", "--yes") == 0
     assert "there is no data to remove" in machine.out
 
 

@@ -62,7 +62,7 @@ def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_
     site = machine.home / ".local/share/agent-hook-suite/current/site"
     assert list((site / "hooks/__pycache__").glob("session_context.*.pyc"))
     assert not list(site.rglob("tests/test_install*"))
-    gone = install_sh(env, "--uninstall", "--purge", source=checkout)
+    gone = install_sh(env, "--uninstall", "--purge", "--yes", source=checkout)
     assert gone.returncode == 0, gone.stderr
     assert [path for path in machine.home.rglob("*") if path.is_file() and ".rustup" not in str(path)] == []
 
