@@ -24,17 +24,18 @@ FRIENDLY = (
     "just curious", "only curious", "out of curiosity", "out of interest", "love it", "love that", "love them", "i like it",
     "i like that", ", keep it", "just keep it", "keep it for now", "that is fine", "it is fine", "that is ok", "that is okay", "it is okay", "it is ok",
     "no worries", "no problem", "not a problem", "no complaint", "no complaints", "happy with", "you are right",
-    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "assumed correctly", "assumed right", "guessed right", "guessed correctly", "guess was right", "gave me what i", "without being asked", ", i have added", ", i have edited", ", i have updated", ", i have changed", ", i edited", ", i updated", "but fine", "let us take", "let us keep", "let us use", "let us leave", "let us go with", "but ok", "but okay", "but that is ok", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "that is what i meant", "that is what i wanted", "that is what i asked", "is exactly what i", "is all i wanted", "is what i wanted", "is what i asked for", "exactly what i asked", "exactly what i wanted", "exactly what i needed", "everything works", "works fine", "works great", "you could not know", "you could not have known", "makes sense",
+    "you were right", "nailed it", "good that", "glad that", "glad you", "relax", "fair enough", "fine with me", "assumed correctly", "assumed right", "guessed right", "guessed correctly", "guess was right", "gave me what i", "being asked , thanks", "being asked , great", "being asked , nice", ", i have added", ", i have edited", ", i have updated", ", i have changed", ", i edited", ", i updated", "but fine", "let us take", "let us keep", "let us use", "let us leave", "let us go with", "but ok", "but okay", "but that is ok", "fine by me", "fine for me", "ok with me", "okay with me", "i see what you did", "that is what i meant", "that is what i wanted", "that is what i asked", "is exactly what i wanted", "is exactly what i needed", "is exactly what i meant", "is exactly what i asked", "is exactly what i had", "is all i wanted", "is what i wanted", "is what i asked for", "exactly what i asked", "exactly what i wanted", "exactly what i needed", "everything works", "works fine", "works great", "you could not know", "you could not have known", "makes sense",
     "thank you for", "thanks for", "good catch", "works now", "all good", "well done", "for telling me", "no need to apologize",
     "no hard feelings", "even better", "is better", "you did what i", "you did exactly what i asked", "you did exactly what i wanted", "you did exactly what i meant", "no objection", "good job",
     "not wrong , leave", "leave it as it is", "nothing wrong with", "you did not break", "well spotted",
     "forgot nothing", "missed nothing", "great job", "nice work", "good work", "well played", "impressive",
 )  # fmt: skip
+_INTERJECTIONS = frozenset(", ok okay ah oh yes hey".split())
 _TAKES_BACK = frozenset("but however except yet".split())
 _PRAISE = (
     "thanks", "thank you", "great", "perfect", "awesome", "nice", "excellent", "lovely", "brilliant", "good job",
     "well done", "exactly", "cool", "good catch", "good point", "amazing", "good", "wow", "sweet", "super", "haha", "yay",
-    "ah ok", "oh nice", "lgtm", "sounds good",
+    "lgtm", "sounds good",
 )  # fmt: skip
 _PLEASED = frozenset(
     "useful helpful great nice perfect love loved impressive clever brilliant amazing awesome relieved "
@@ -89,7 +90,7 @@ def _ends_pleased(sentences: list[list[str]]) -> bool:
 
 def praises(sentences: list[list[str]]) -> bool:
     """Whether the prompt starts with praise and takes nothing of it back."""
-    start = " ".join(word for word in sentences[0][:4] if word != ",")
+    start = " ".join(word for word in sentences[0][:5] if word not in _INTERJECTIONS)
     return start.startswith(_PRAISE) and not any(not _TAKES_BACK.isdisjoint(words) for words in sentences)
 
 
@@ -109,9 +110,9 @@ def speaks_of_plans(words: list[str]) -> bool:
         return True
     if words[0] in _RULES:
         return True
-    for at, word in enumerate(words[:2]):
-        # "please don't, and put it back" looks back
-        if word == "do" and words[at + 1 : at + 2] == ["not"] and words[at + 2 : at + 3] not in ([], [","]):
-            return True
+    forbids = words[1:] if words[0] == "please" else words
+    # "please don't, and put it back" looks back
+    if forbids[:2] == ["do", "not"] and forbids[2:3] not in ([], [","]):
+        return True
     text = f" {' '.join(words)} "
     return any(f" {mark} " in text for mark in _PLANS)

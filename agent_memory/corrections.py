@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from agent_memory import correction_facts as facts
 from agent_memory import correction_vocabulary as vocabulary
-from agent_memory import correction_words as words_of_sentences
 from agent_memory.correction_benign import excuses, is_order, praises, speaks_of_plans
 from agent_memory.correction_rules import STRONG, WEAK
 from agent_memory.correction_words import (
@@ -22,8 +21,10 @@ from agent_memory.correction_words import (
     THEE,
     YE,
     YOU,
+    is_number,
     is_ordinal,
     is_past,
+    is_word,
     words_of,
 )
 from agent_memory.phrases import Phrase, possible
@@ -52,9 +53,9 @@ _CLASSES: Classes = {
     "past": is_past,
     "adverb": ADVERBS,
     "ordinal": is_ordinal,
-    "any": words_of_sentences.is_word,
-    "num": words_of_sentences.is_number,
-    "notfine": lambda word: words_of_sentences.is_word(word) and word not in vocabulary.FINE_IF_NOT,
+    "any": is_word,
+    "num": is_number,
+    "notfine": lambda word: is_word(word) and word not in vocabulary.FINE_IF_NOT,
     "you": frozenset({YOU, THEE}),
     "test": vocabulary.TEST_VERBS,
     "destroyed": vocabulary.DESTROYED,
@@ -77,6 +78,8 @@ _NAMED = ADDRESS - {YE}
 _RULES = frozenset("always if unless whenever".split())
 _OUTSIDE = frozenset(", : but and although though yet while when".split())
 _CONTRARY = frozenset("but though although yet and even not never nothing".split())
+# "I don't see it" does deny it.
+_PERCEIVED = frozenset("see find approve".split())
 _SAYS = frozenset("says said claims claimed states stated mentions lists reads".split())
 # "you wrote that …" claims something, "you wrote a test" does not.
 _CONTENT = frozenset("that quoted in , : it there this everything all done as i the".split())
@@ -135,12 +138,17 @@ def _first(table: Table, sentences: list[list[str]], whole: set[str]) -> str | N
     for label, phrase in _phrases(table, whole):
         for words in sentences:
             at = phrase.search(words)
-            if at < 0 or _hypothetical(words, at) or words[-3:-1] in _AGREE:
+            if at < 0 or _hypothetical(words, at) or _asks_only(words):
                 continue
             if _NAMED.isdisjoint(words) and (somebody_else or _speaks_of_things(words, at)):
                 continue
             return label
     return None
+
+
+def _asks_only(words: list[str]) -> bool:
+    """A statement that asks to be confirmed: "…, right?", "you have not pushed yet, have you?"."""
+    return words[-1] == "?" and (words[-3:-1] in _AGREE or "yet" in words)
 
 
 def _speaks_of_things(words: list[str], at: int) -> bool:
@@ -224,6 +232,12 @@ def _told_of_the_agent(words: list[str], index: int, question: bool) -> set[str]
         return {facts.CLAIM}
     if words[index] == THEE or not is_past(done) or done in vocabulary.WELCOME:
         return set()
+    if (
+        done == "did"
+        and words[verb + 1 : verb + 2] == ["not"]
+        and words[_verb(words, verb + 1)] in vocabulary.FINE_IF_NOT
+    ):
+        return set()
     told = {facts.ACTED}
     if not question and _is_adverse(words[verb:]):
         told.add(facts.ADVERSE)
@@ -272,6 +286,7 @@ def _describes(fact: str, words: list[str], at: int) -> bool:
 
     Nor is "I don't have it" a denial of what the agent said.
     """
-    if fact == facts.DENIED and words[at] == "not" and "i" in words[max(0, at - 2) : at]:
-        return words[at + 1 : at + 2] not in (["see"], ["find"], ["approve"])
+    first_person = "i" in words[max(0, at - 2) : at] and words[at] in {"not", "do", "did", "have"}
+    if fact in {facts.DENIED, facts.LACKS} and first_person:
+        return _PERCEIVED.isdisjoint(words[at : at + 4])
     return fact in _OF_THINGS and not _RELATIVE.isdisjoint(words[max(1, at - 3) : at])
