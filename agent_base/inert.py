@@ -16,6 +16,13 @@ from agent_base import lightjson
 # Cc controls, Cf formats (bidirectional, zero-width, tags), Cs lone surrogates, Co private use,
 # Cn unassigned, Zl/Zp line and paragraph separators.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Letters and marks that show as nothing, by which a text could be hidden in another: joiners, fillers, and
+# variation selectors but the two that choose between text and emoji.
+_INVISIBLE = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
+    "\ufe00\ufe01\ufe02\ufe03\ufe04\ufe05\ufe06\ufe07\ufe08\ufe09\ufe0a\ufe0b\ufe0c\ufe0d"
+)
+_PLANE_14 = "\U000e0000"  # tags and more variation selectors
 
 _STACKED = frozenset({"Mn", "Me"})
 _MOST_MARKS = 6
@@ -31,7 +38,9 @@ def _escape(char: str) -> str:
 
 
 def _hidden(char: str) -> bool:
-    return char >= "\x7f" and unicodedata.category(char) in _HIDDEN
+    if char < "\x7f":
+        return False
+    return unicodedata.category(char) in _HIDDEN or char in _INVISIBLE or char >= _PLANE_14
 
 
 def json_line(value: object) -> str:

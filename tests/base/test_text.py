@@ -78,6 +78,36 @@ class TestBlocks:
         block.encode()
 
 
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "\u3164",
+        "\u115f",
+        "\uffa0",
+        "\u034f",
+        "\ufe00",
+        "\ufe0d",
+        "\U000e0100",
+        "\U000e01ef",
+        "\U000e0041",
+        "\u180b",
+    ],
+)
+def test_letters_and_marks_that_show_as_nothing_are_shown(hidden: str) -> None:
+    """A text could be hidden in another by them: one variation selector per byte."""
+    for shown in (inert.json_line(f"a{hidden}b"), inert.terminal(f"a{hidden}b"), inert.block(f"a{hidden}b")):
+        assert hidden not in shown
+        assert "\\u" in shown
+    assert json.loads(inert.json_line(f"a{hidden}b")) == f"a{hidden}b"
+    assert hidden not in inert.html(f"a{hidden}b")
+
+
+def test_what_belongs_to_a_visible_character_stays() -> None:
+    for text in ("e\u0301", "\u2764\ufe0f", "\u0915\u094d\u0937", "\U0001f44d\U0001f3fd", "\uac00"):
+        assert inert.json_line(text) == f'"{text}"'
+        assert inert.block(text, "") == text
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
