@@ -7,6 +7,8 @@ import itertools
 import json
 import os
 import random
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -189,12 +191,23 @@ def test_machine_input_is_read_from_a_file(tmp_path: Path) -> None:
 
 # --- sets -----------------------------------------------------------------------------------------
 
+_OPENED: list[sqlite3.Connection] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """What a test opened is closed behind it: Python 3.13 complains of the rest."""
+    yield
+    while _OPENED:
+        _OPENED.pop().close()
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stored_sets_are_the_sets_that_were_put_in_and_taken_out(seed: int) -> None:
     rng = random.Random(seed)
     conn = connect(":memory:", write=True, timeout=0, fresh=True)
     assert conn is not None
+    _OPENED.append(conn)
     keys = [bits.KIND + "a", bits.TOKEN + "word", bits.key_of(bits.TOKEN, "long" * 60), bits.TOPIC + "é"]
     wanted: dict[str, set[int]] = {key: set() for key in keys}
     for _ in range(12):
@@ -234,6 +247,7 @@ def _fill(count: int, seed: int) -> Any:
     rng = random.Random(seed)
     conn = connect(":memory:", write=True, timeout=0, fresh=True)
     assert conn is not None
+    _OPENED.append(conn)
     rows = []
     staged = bits.Staged()
     for number in range(count):

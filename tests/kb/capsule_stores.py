@@ -28,12 +28,19 @@ def record(number: int, title: str, body: str = "", topics: Sequence[str] = ()) 
     return IndexedRecord(number, f"sha256:{number:064x}", "", "", number, "", "record", payload)
 
 
+class _Closing(sqlite3.Connection):
+    """A connection that closes itself with its last user: Python 3.13 complains of others."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Store:
     """Records with the numbers 0, 1, …, or the given ones."""
 
     def __init__(self, records: Sequence[IndexedRecord] = (), name: str = "home") -> None:
         self.name = name
-        self.conn = sqlite3.connect(":memory:")
+        self.conn = sqlite3.connect(":memory:", factory=_Closing)
         self.numbers = 0
         EXTENSION.create(self.conn)
         self.apply(records)
