@@ -3,8 +3,8 @@
 ``make`` writes one ``git fast-import`` stream: a branch of commits that records are anchored to, a
 policy that trusts the authors, and the authors' memory streams. The same arguments give the same
 bytes. Words follow Zipf's law, over those of the evaluation capsules first and invented ones after, so that
-a few words stand in most records and most words in a few. Identifiers, several topics, some
-replacements, retractions and challenges are among them.
+a few words stand in most records and most words in a few. Identifiers, several topics, anchored files,
+some replacements, retractions and challenges are among them.
 
 The keys are made from the seed and are worth nothing.
 """
@@ -28,10 +28,12 @@ sys.path.insert(0, str(ROOT))
 
 from ai_kb.hn import keys  # noqa: E402
 from ai_kb.hn.envelope import default_stream, encode_envelope, memory_id  # noqa: E402
+from ai_kb.hn.gitwrite import object_id  # noqa: E402
 
 CAPSULES = ROOT / "tests/data/eval/capsules.json"
 AUTHORS = 4
 COMMITS = 256
+_FORM = 2  # what is made; another number, and what was made before is not used
 _START = 1_700_000_000
 _VOCABULARY = 40_000
 _KINDS = ("observation", "decision", "assumption")
@@ -115,7 +117,7 @@ def make(directory: Path, count: int, *, seed: int = 1, bare: bool = False) -> l
 
 def made_once(cache: Path, count: int) -> Path:
     """The repository with ``count`` memories below ``cache``, made when it is not there."""
-    path = cache / f"records-{count}"
+    path = cache / f"records-{_FORM}-{count}"
     if not path.exists():
         isolated_git()
         unfinished = path.with_name(f"{path.name}.unfinished")
@@ -203,7 +205,7 @@ def _branch_commits(directory: Path, authors: list[Author], root: str) -> list[s
         pieces += [_data(b"Change %d" % number)]
         if number == 1:
             pieces.append(b"from %b\n" % root.encode())
-        pieces += [b"M 100644 inline src/file%d.py\n" % number, _data(b"value = %d\n" % number)]
+        pieces += [b"M 100644 inline %b\n" % _file(number).encode(), _data(_file_data(number))]
     _import(directory, [*pieces, b"done\n"])
     return _git(directory, "rev-list", "--reverse", "refs/heads/main").split()
 
@@ -257,6 +259,25 @@ def _memory(
     return author.previous, payload
 
 
+def _file(number: int) -> str:
+    """The file that commit ``number`` of the branch brings."""
+    return f"src/file{number}.py"
+
+
+def _file_data(number: int) -> bytes:
+    return b"value = %d\n" % number
+
+
+def _anchored_paths(commits: list[str], anchor: str, rng: random.Random) -> list[dict[str, str]]:
+    """One or two files with the blobs they have at ``anchor``; none for most records."""
+    last = commits.index(anchor)
+    if len(commits) < COMMITS or last == 0 or rng.random() >= 0.3:
+        return []
+    numbers = rng.sample(range(1, last + 1), min(last, rng.randint(1, 2)))
+    paths = [{"path": _file(n), "blob": object_id("blob", _file_data(n), "sha1")} for n in numbers]
+    return sorted(paths, key=lambda entry: entry["path"])
+
+
 def _record(commits: list[str], words: Words, rng: random.Random) -> dict[str, object]:
     topics = {
         f"kind/{rng.choice(_CAPSULE_KINDS)}",
@@ -266,10 +287,11 @@ def _record(commits: list[str], words: Words, rng: random.Random) -> dict[str, o
         *(word.strip("./-_")[:60] or "misc" for word in words.some(2)),
     }
     anchor = rng.choice(commits)
+    paths = _anchored_paths(commits, anchor, rng)
     return {
         "kind": rng.choice(_KINDS),
         "content": words.content(),
-        "anchor": {"commit": anchor},
+        "anchor": {"commit": anchor, "paths": paths} if paths else {"commit": anchor},
         "applicability": {"mode": "descendants"},
         "topics": sorted(topics),
         "evidence": [f"git:{rng.choice(commits)}"] if rng.random() < 0.3 else [],
