@@ -96,13 +96,19 @@ _REPAIR = "`,agent-memory doctor --repair` removes it"
 
 class Moved:
     """What a select or merge did. ``folded``: worklog records; ``finished``: an earlier run had been
-    killed and this one carried it out; ``flush``: what is still pending."""
+    killed and this one carried it out; ``flush``: what is still pending; ``created``: a topic was made."""
 
-    __slots__ = ("finished", "flush", "folded")
+    __slots__ = ("created", "finished", "flush", "folded")
 
     def __init__(
-        self, folded: int = 0, finished: bool = False, flush: queue.FlushResult | None = None
+        self,
+        folded: int = 0,
+        finished: bool = False,
+        flush: queue.FlushResult | None = None,
+        *,
+        created: bool = False,
     ) -> None:
+        self.created = created
         self.folded = folded
         self.finished = finished
         self.flush = flush or queue.FlushResult()
@@ -176,7 +182,7 @@ def select(
                 f"there is no topic {topic!r} in this workspace; nothing was changed",
                 _similar(state, topic),
             )
-        return Moved(_begin(state, mirror, intent), flush=flush)
+        return Moved(_begin(state, mirror, intent), flush=flush, created=create and not exists)
 
 
 def merge(state: State, mirror: Mirror | None, source: str, target: str, *, moment: str) -> Moved:

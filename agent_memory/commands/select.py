@@ -76,7 +76,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 "workspace": state.workspace,
                 "session_key": key,
                 "topic": args.name,
-                "created": args.create and not moved.finished,
+                "created": moved.created,
                 "folded": moved.folded,
                 "finished_earlier_run": moved.finished,
                 "pending": moved.flush.pending,

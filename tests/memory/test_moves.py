@@ -123,6 +123,11 @@ class TestSelect:
         assert state_of(repository).read_spec("fix") == "mine\n"
         assert state_of(repository).bindings() == {}
 
+    def test_says_whether_it_made_the_topic(self, repository: Path) -> None:
+        argv = ("select", "fix", "--create", "--session-id", SESSION, "--json")
+        assert [ok(repository, *argv).json["created"] for _ in range(2)] == [True, False]
+        assert not ok(repository, "select", "fix", "--session-id", "other", "--json").json["created"]
+
     def test_can_be_repeated(self, repository: Path) -> None:
         for _ in range(2):
             ok(repository, "select", "fix", "--create", "--session-id", SESSION)
