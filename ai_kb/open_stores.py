@@ -14,7 +14,7 @@ import os
 from agent_base import files
 from agent_base.errors import SuiteError
 from ai_kb import inject_text, store_paths
-from ai_kb.store_paths import HOME, REPO
+from ai_kb.store_paths import HOME, REPO, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class OpenStores:
                 if allowed:
                     sources.append(Source(name, index.conn, allowed))
             except Exception as error:  # noqa: BLE001 - one store's failure leaves the other alone
-                self.where.note(f"the {name} store: {said(error)}; nothing of it was injected")
+                self.where.note(f"the {described(name)}: {said(error)}; nothing of it was injected")
                 self.heal(error)
         if not sources or gate is None:
             return []

@@ -79,7 +79,7 @@ def _tags(capsule: CapsuleInfo) -> list[Markup]:
         tags.append(el("li", icon("clock"), "waits for approval", class_="look"))
     by = f"by {capsule.by}" + (", approved" if capsule.approved else "")
     scope = (f"scope {capsule.scope}",) if capsule.scope else ()
-    tags += [el("li", words) for words in (capsule.kind, *scope, f"{capsule.store} store", by)]
+    tags += [el("li", words) for words in (capsule.kind, *scope, parts.store_name(capsule.store), by)]
     tags.append(el("li", when(capsule.timestamp)))
     if capsule.injected:
         tags.append(el("li", icon("injected"), "injected into " + parts.plural(capsule.injected, "session")))

@@ -18,6 +18,11 @@ HOME_NAME = "home.git"
 MAIN = "refs/heads/main"
 
 
+def described(name: str) -> str:
+    """A store in messages: ``the <described>``. ``home`` and ``repo`` are what ``--store`` takes."""
+    return "home store" if name == HOME else "repository's store"
+
+
 def home_path(env: Mapping[str, str], workspace: str | None = None) -> str:
     """Where the home store is or would be. In a hook (``workspace``) overrides are checked."""
     base = environment.trusted_override(env, "AI_KB_HOME", workspace)

@@ -12,21 +12,23 @@ nothing here decides what is injected. docs/decisions.md, "Two stores, one corpu
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from agent_base import files
 from agent_base.cli import one_line
 from agent_base.frozen import dataclass
-from ai_kb import policy_file
 from ai_kb.errors import KbError, NoStore
-from ai_kb.hn.cache_context import read_policy
 from ai_kb.hn.errors import HnError, LostRace, NotFound
 from ai_kb.hn.gitstore import GitError, ObjectReader, Repository
-from ai_kb.hn.gitwrite import clean_name, git_date, object_id, update_ref, write_objects
-from ai_kb.hn.identity import ANONYMOUS, Identity, Keyring
-from ai_kb.hn.policy import POLICY_PATH, Policy, parse_policy
-from ai_kb.store_paths import HOME, MAIN, REPO, STORES, home_path
+from ai_kb.store_paths import HOME, MAIN, REPO, STORES, described, home_path
+
+# What signs, parses policies and writes objects is imported where it is used: most commands only read.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from ai_kb.hn.identity import Identity
+    from ai_kb.hn.policy import Policy
 
 __all__ = [
     "HOME",
@@ -38,6 +40,7 @@ __all__ = [
     "Store",
     "choose",
     "commit_policy",
+    "described",
     "home_path",
     "init_home",
     "open_home",
@@ -48,14 +51,14 @@ __all__ = [
 ]
 
 # The empty tree, a fixed author, date 0: the same bytes, and so the same id, on every machine.
-_EMPTY_TREE = object_id("tree", b"", "sha1")
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 ROOT_COMMIT_BYTES = (
     f"tree {_EMPTY_TREE}\n"
     "author ai-kb <home@ai-kb.invalid> 0 +0000\n"
     "committer ai-kb <home@ai-kb.invalid> 0 +0000\n\n"
     "Home store of ai-kb\n"
 ).encode()
-HOME_ROOT = object_id("commit", ROOT_COMMIT_BYTES, "sha1")
+HOME_ROOT = "23b18aa61f862375ab35e46ecd84d10e92b306b0"  # the id of these bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,8 @@ class Store:
 
     def identity(self) -> Identity:
         """The identity that signs here. Raises NotFound with what to do."""
+        from ai_kb.hn.identity import Keyring
+
         try:
             return Keyring.of(self.repo).active()
         except NotFound as error:
@@ -78,7 +83,7 @@ class Store:
     @property
     def described(self) -> str:
         """For messages."""
-        return "home store" if self.name == HOME else "repository's store"
+        return described(self.name)
 
     def policy_bytes(self, revision: str = "HEAD") -> bytes | None:
         """The policy file at ``revision``, None when there is no file or no commit.
@@ -99,6 +104,8 @@ class Choice:
 
 
 def _policy_bytes(reader: ObjectReader, revision: str) -> bytes | None:
+    from ai_kb.hn.cache_context import read_policy
+
     commit = reader.info([f"{revision}^{{commit}}"])[0]
     return None if commit is None else read_policy(reader, commit[0])
 
@@ -136,6 +143,10 @@ def init_home(env: Mapping[str, str], name: str, now: datetime) -> tuple[Store, 
 
 
 def _init_home(path: str, env: Mapping[str, str], name: str, now: datetime) -> tuple[Store, bool]:
+    from ai_kb import policy_file
+    from ai_kb.hn.gitwrite import update_ref, write_objects
+    from ai_kb.hn.identity import Keyring
+
     made = False
     if not os.path.isdir(os.path.join(path, "objects")):
         _git_init(path, env)
@@ -179,6 +190,10 @@ def _git_init(path: str, env: Mapping[str, str]) -> None:
 
 def commit_policy(store: Store, data: bytes, message: str, now: datetime) -> str:
     """Put a policy on ``main`` of the home store as one commit above what is there; the commit's id."""
+    from ai_kb.hn.gitwrite import clean_name, git_date, object_id, update_ref, write_objects
+    from ai_kb.hn.identity import ANONYMOUS
+    from ai_kb.hn.policy import POLICY_PATH
+
     repo = store.repo
     head = repo.refs(MAIN).get(MAIN)
     identity = store.identity()
@@ -223,6 +238,8 @@ def why_not_repo(store: Store | None) -> str:
     """Why a capsule does not go to the repository's store by itself; ``""`` when it does."""
     if store is None:
         return "the workspace is not in a Git repository"
+    from ai_kb.hn.identity import Keyring
+
     with store.repo.objects() as reader:
         if reader.head() is None:
             return "the repository has no commit yet"
@@ -245,6 +262,8 @@ def why_not_repo(store: Store | None) -> str:
 
 def policy_at_head(store: Store, reader: ObjectReader | None = None) -> Policy | None:
     """The policy that rules a store now, asked of ``reader`` where there is one. Raises InvalidPolicy."""
+    from ai_kb.hn.policy import parse_policy
+
     revision = "HEAD" if store.name == REPO else MAIN
     data = store.policy_bytes(revision) if reader is None else _policy_bytes(reader, revision)
     return None if data is None else parse_policy(data)

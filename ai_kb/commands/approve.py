@@ -55,7 +55,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not waiting:
         console.out("Nothing waits for approval.")
     for h in waiting.values():
-        _common.say(console, f"{h.row.id} ({h.capsule.kind}, scope {h.capsule.scope}, {h.store} store)")
+        _common.say(
+            console, f"{h.row.id} ({h.capsule.kind}, scope {h.capsule.scope}, {stores.described(h.store)})"
+        )
         _common.say(console, f"  {h.capsule.title}")
         _common.say(console, f"  {inject_text.shorten(h.capsule.body, 400)}")
         answer = ask("Approve?", console, "nyq")

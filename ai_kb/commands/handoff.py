@@ -145,5 +145,5 @@ def _sign(request: bytes, options: argparse.Namespace, place: _common.Place, con
         console.json({"store": store.name, "why": why, **answer})
     else:
         _common.say(console, f"Handed over: {answer['memoryId']}")
-        _common.say(console, f"in the {store.name} store: {why}.")
+        _common.say(console, f"in the {store.described}: {why}.")
     return status

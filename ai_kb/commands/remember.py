@@ -11,7 +11,7 @@ from ai_kb import capsule, consent, editor
 from ai_kb.commands import _common
 from ai_kb.errors import EmptyText, InvalidCapsule
 from ai_kb.remember import Draft, Remembered, remember
-from ai_kb.stores import STORES
+from ai_kb.stores import STORES, described
 
 _BODY_LIMIT = 4 * capsule.MAX_CONTENT
 
@@ -165,13 +165,13 @@ def report(done: Remembered, console: Console, *, as_json: bool) -> None:
     for warning in done.warnings:
         _common.warn(console, warning)
     if not done.id:
-        _common.say(console, f"Would go to the {done.store} store ({done.why}):")
+        _common.say(console, f"Would go to the {described(done.store)} ({done.why}):")
         for line in done.content.split("\n"):
             _common.say(console, f"    {line}".rstrip())
         _common.say(console, f"    topics: {' '.join(done.topics)}")
         return
     _common.say(console, f"Remembered {done.id}")
-    _common.say(console, f"in the {done.store} store: {done.why}.")
+    _common.say(console, f"in the {described(done.store)}: {done.why}.")
     if capsule.BY_AGENT in done.topics and not {"scope/domain", "scope/universal"}.isdisjoint(done.topics):
         _common.say(
             console,

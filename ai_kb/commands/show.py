@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.json({**beside, **answer})
         return 0
     _common.say_lines(console, found.as_text())
-    _common.say(console, f"Store: {store.name}")
+    _common.say(console, f"Store: the {store.described}")
     if capsule is not None:
         by = capsule.by + (" (approved)" if approved else "")
         _common.say(console, f"Capsule: {capsule.kind}, scope {capsule.scope or 'not said'}, by {by}")

@@ -81,7 +81,7 @@ def _sizes(sets: Mapping[str, int]) -> dict[str, int]:
 def _show(answer: dict[str, Any], console: Console) -> None:
     _common.say(console, f"Workspace: {answer['workspace']}")
     for store in answer["stores"]:
-        _common.say(console, f"== {store['store']} store: {store['path']}")
+        _common.say(console, f"== {stores.described(store['store'])}: {store['path']}")
         _common.say(console, f"actor: {store.get('actor') or 'none yet (,ai-kb init)'}")
         if "error" in store:
             _common.say(console, f"cannot be read: {store['error']}")
@@ -104,7 +104,8 @@ def _show(answer: dict[str, Any], console: Console) -> None:
     if not answer["stores"]:
         console.out("No store yet (,ai-kb init, or the first `,ai-kb remember`).")
     _common.say(
-        console, f"The next capsule goes to the {answer['next']['store']} store: {answer['next']['why']}."
+        console,
+        f"The next capsule goes to the {stores.described(answer['next']['store'])}: {answer['next']['why']}.",
     )
 
 

@@ -451,7 +451,7 @@ def test_status_counts_and_says_what_recall_leaves_out(team: Cli, git: Git) -> N
     out = team("status")
     assert "1 wait for `,ai-kb policy accept`" in out
     assert "left out: 1 retracted" in out
-    assert "The next capsule goes to the repo store" in out
+    assert "The next capsule goes to the repository's store" in out
 
 
 def test_list_filters_and_bounds(kb: Cli) -> None:

@@ -407,7 +407,7 @@ def test_one_broken_store_leaves_the_other_alone(both: World) -> None:
     both.git("update-ref", f"refs/hn/memory/{'a' * 64}/{'b' * 64}", "HEAD")
     found = ids(both.prompt())
     assert len(found) == 1
-    assert any("the repo store:" in message for message in both.ledger())
+    assert any("the repository's store:" in message for message in both.ledger())
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a database at all" * 100, None])
