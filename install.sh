@@ -9,10 +9,11 @@ fail() {
     exit 1
 }
 
-# --demo: the environment is .venv in this checkout; nothing in HOME is read or written.
+# --demo: the environment is .venv in this checkout, with what the suite runs with and no more. What
+# makes it has a home of its own, so that nothing appears in HOME.
 if [ "${1:-}" = --demo ]; then
     shift
-    PIP_NO_CACHE_DIR=1 exec sh -c '. "$1/scripts/_env.sh"; shift; exec "$PY" scripts/demo "$@"' \
+    PIP_NO_CACHE_DIR=1 EXTRAS=none exec sh -c '. "$1/scripts/_env.sh"; shift; exec "$PY" scripts/demo "$@"' \
         "$root/scripts/demo" "$root" "$@"
 fi
 

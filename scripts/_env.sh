@@ -1,5 +1,7 @@
 # Sourced by the scripts beside it: makes .venv in the checkout, once per pyproject.toml, and
 # sets PY to its interpreter. PYTHON chooses the interpreter that the environment is made with.
+# EXTRAS=none leaves the development tools out; whoever wants them adds them later. pip gets a
+# home that is thrown away then; the settings that it would have found in HOME still count.
 
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 cd "$root"
@@ -16,18 +18,52 @@ find_python() {
     return 1
 }
 
+# make_environment PYTHON SPEC: what pip installs as SPEC, with all that it needs.
+make_environment() {
+    if [ ! -x "$PY" ]; then
+        echo "making .venv with $("$1" --version)" >&2
+        "$1" -m venv "$root/.venv" || return 1
+    fi
+    "$PY" -m pip install --quiet --disable-pip-version-check -e "$2"
+}
+
+# The same with a HOME that is gone afterwards.
+make_environment_apart() (
+    apart=$(mktemp -d) || exit 1
+    trap 'rm -rf "$apart"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    for file in "${XDG_CONFIG_HOME:-${HOME:-/}/.config}/pip/pip.conf" \
+        "${HOME:-/}/Library/Application Support/pip/pip.conf" "${HOME:-/}/.pip/pip.conf"; do
+        if [ -z "${PIP_CONFIG_FILE:-}" ] && [ -f "$file" ]; then
+            PIP_CONFIG_FILE=$file
+            export PIP_CONFIG_FILE
+        fi
+    done
+    if [ -z "${NETRC:-}" ] && [ -f "${HOME:-/}/.netrc" ]; then
+        NETRC=$HOME/.netrc # how to log in to an index
+        export NETRC
+    fi
+    unset XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
+    HOME=$apart make_environment "$@"
+)
+
 PY=$root/.venv/bin/python
 stamp=$root/.venv/.made-from
-wanted=$(cksum <"$root/pyproject.toml")${EXTRAS:-dev}
-if [ ! -x "$PY" ] || [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
+extras=${EXTRAS:-dev}
+project=$(cksum <"$root/pyproject.toml")
+made=$(cat "$stamp" 2>/dev/null || true)
+# An environment that has more than is wanted will do.
+if [ ! -x "$PY" ] || { [ "$made" != "$project$extras" ] && [ "$extras/$made" != "none/${project}dev" ]; }; then
     base=$(find_python) || exit 1
-    if [ ! -x "$PY" ]; then
-        echo "making .venv with $("$base" --version)" >&2
-        "$base" -m venv "$root/.venv" || exit 1
+    if [ "$extras" = none ]; then
+        echo "installing the suite into .venv" >&2
+        make_environment_apart "$base" "$root" || exit 1
+    else
+        echo "installing the suite and its development tools into .venv" >&2
+        make_environment "$base" "$root[$extras]" || exit 1
     fi
-    echo "installing the suite and its development tools into .venv" >&2
-    "$PY" -m pip install --quiet --disable-pip-version-check -e "$root[${EXTRAS:-dev}]" || exit 1
-    printf '%s' "$wanted" >"$stamp"
+    printf '%s' "$project$extras" >"$stamp"
 fi
 PATH=$root/.venv/bin:$PATH
 export PATH

@@ -161,6 +161,46 @@ def test_demo_hands_over_and_leaves_the_home_alone(machine: Machine, tmp_path: P
     assert machine.snapshot() == before
 
 
+def test_the_demos_environment_has_no_development_tools_and_nothing_of_it_appears_in_the_home(
+    machine: Machine, tmp_path: Path
+) -> None:
+    source = tmp_path / "check out"
+    (source / "scripts").mkdir(parents=True)
+    for name in ("install.sh", "scripts/_env.sh", "pyproject.toml"):
+        shutil.copy(ROOT / name, source / name)
+    # Makes a copy of itself as an environment, and as pip leaves a file in HOME.
+    python = fake(
+        tmp_path,
+        "python",
+        f'''case "$1 $2" in
+            "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+            "-m pip") : >"$HOME/left by pip"; echo "${{PIP_CONFIG_FILE:-}}|$*" >>"{tmp_path}/log" ;;
+            scripts/demo*) echo played ;;
+        esac''',
+    )
+    settings = machine.file(".config/pip/pip.conf", "[global]\n")
+    env = {**machine.env, "PYTHON": str(python)}
+    before = machine.snapshot()
+
+    def demo() -> str:
+        done = subprocess.run(
+            ["/bin/sh", str(source / "install.sh"), "--demo"],
+            env=env, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return done.stdout
+
+    assert (demo(), demo()) == ("played\n", "played\n")
+    assert machine.snapshot() == before
+    (installed,) = (tmp_path / "log").read_text().splitlines()
+    assert installed.startswith(f"{settings}|-m pip install ")
+    assert installed.endswith(f" -e {source}")
+    # A check adds the tools, and a demo after it is content with more than it needs.
+    subprocess.run(["/bin/sh", "-c", '. "$0"', str(source / "scripts/_env.sh")], env=env, check=True)
+    assert demo() == "played\n"
+    (_, added) = (tmp_path / "log").read_text().splitlines()
+    assert added.endswith(f" -e {source}[dev]")
+
+
 # ---------------------------------------------------------------- completion
 
 
