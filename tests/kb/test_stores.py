@@ -14,6 +14,7 @@ import pytest
 from agent_base.errors import UnsafePath
 from ai_kb import policy_file, stores
 from ai_kb.errors import KbError, NoStore
+from ai_kb.hn import gitwrite
 from ai_kb.hn.errors import HnError, InvalidPolicy, NotFound
 from ai_kb.hn.identity import Keyring
 from ai_kb.hn.policy import parse_policy
@@ -51,6 +52,7 @@ def test_the_home_store_starts_with_the_same_root_commit_on_every_machine(
             == f"{stores.HOME_ROOT} 4b825dc642cb6eb9a060e54bf8d69288fbee4904 0 ai-kb <home@ai-kb.invalid>"
         )
         assert len(log) == 2
+    assert gitwrite.object_id("commit", stores.ROOT_COMMIT_BYTES, "sha1") == stores.HOME_ROOT
     assert first.git_dir != other.git_dir
     assert git(first.git_dir, "fsck", "--strict") == ""
 
@@ -231,13 +233,13 @@ def test_a_change_of_policy_that_lost_a_race_changed_nothing(
 ) -> None:
     store = home(isolated)
     before = git(store.repo.git_dir, "rev-parse", "main")
-    real = stores.write_objects
+    real = gitwrite.write_objects
 
     def slow(*arguments: object) -> list[str]:
         git(store.repo.git_dir, "update-ref", stores.MAIN, stores.HOME_ROOT)  # somebody else was first
         return real(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(stores, "write_objects", slow)
+    monkeypatch.setattr(gitwrite, "write_objects", slow)
     with pytest.raises(KbError, match="nothing was changed"):
         stores.commit_policy(store, policy_file.new_policy(A, (A,)), "m", NOW)
     assert git(store.repo.git_dir, "rev-parse", "main") == stores.HOME_ROOT != before
