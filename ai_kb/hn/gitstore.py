@@ -105,9 +105,10 @@ class Repository:
             deadline=deadline,
         )
         if status != 0:
+            reason = git_reason(err, status)
+            why = "" if "not a git repository (or any" in reason else f": {reason}"
             raise NotFound(
-                f"not inside a Git repository: {git_reason(err, status)}",
-                "run this inside a repository, or `git init` one",
+                f"not inside a Git repository{why}", "run this inside a repository, or `git init` one"
             )
         # The path comes last: it may hold line breaks. Of a bare repository there is no line with the way up.
         object_format, _, rest = os.fsdecode(out).removesuffix("\n").partition("\n")

@@ -98,7 +98,12 @@ def test_outside_a_repository_every_verb_says_so(tmp_path: Path) -> None:
     for argv in (("init",), ("identity", "show"), ("memory", "show", "a" * 64)):
         result = hn(tmp_path, *argv)
         assert result.exit == 1
-        assert "not inside a Git repository" in result.stderr
+        assert result.stderr.startswith("hn: not inside a Git repository (run this"), result.stderr
+    (tmp_path / ".git").write_text("gitdir: /nowhere\n")
+    assert (
+        "hn: not inside a Git repository: fatal: not a git repository: /nowhere ("
+        in hn(tmp_path, "init").stderr
+    )
 
 
 def _record(work: Path, *more: str, **options: Any) -> dict[str, Any]:
