@@ -265,13 +265,13 @@ def run_command(
             ``argv`` has called ``set_defaults(run=handler)``.
         argv: arguments without the program's name.
         console: streams, environment, clock.
-        json_errors: whether an error of a run with ``--json`` is a JSON object on stdout;
-            ``hn`` keeps its errors on stderr.
+        json_errors: whether an error of a run with ``--json`` is a JSON object on stdout, and a
+            usage error names the help; ``hn`` keeps its errors on stderr, as they are recorded.
     """
     as_json = json_errors and _wants_json(argv)
     before, Parser.console = Parser.console, console
     try:
-        status = _guarded(prog, parser_factory, argv, console, as_json)
+        status = _guarded(prog, parser_factory, argv, console, as_json, json_errors)
     except BrokenPipeError:
         _silence(console)
         return EXIT_BROKEN_PIPE
@@ -286,11 +286,12 @@ def _guarded(
     argv: Sequence[str],
     console: Console,
     as_json: bool,
+    json_errors: bool,
 ) -> int:
     """Run and turn every exception but a broken pipe into one line and a code."""
     try:
         try:
-            status = _parse_and_run(parser_factory, argv, console)
+            status = _parse_and_run(parser_factory, argv, console, json_errors)
         finally:
             console.stdout.flush()
     except _Exit as leave:
@@ -317,7 +318,7 @@ def _guarded(
 
 
 def _parse_and_run(
-    parser_factory: Callable[[Sequence[str]], Parser], argv: Sequence[str], console: Console
+    parser_factory: Callable[[Sequence[str]], Parser], argv: Sequence[str], console: Console, hints: bool
 ) -> int:
     if argv and argv[0] == "help":
         argv = [*argv[1:], "--help"]
@@ -328,7 +329,13 @@ def _parse_and_run(
     handler: Callable[[argparse.Namespace, Console], int] | None = getattr(args, "run", None)
     if handler is None:
         parser.error("a command is required")
-    return handler(args, console)
+    try:
+        return handler(args, console)
+    except SuiteError as error:
+        if hints and error.exit_code == UsageError.exit_code and not error.hint:
+            verb = getattr(args, "verb", None)
+            error.hint = f"see `{parser.prog}{f' {verb}' if verb else ''} --help`"
+        raise
 
 
 def _print_completion(parser: Parser, shell: str, console: Console) -> int:

@@ -56,7 +56,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if args.query_stdin or query == "-":
         query = console.stdin_bytes(_QUERY_LIMIT).decode("utf-8", "replace")
     if not query.strip():
-        raise UsageError("the question is empty")
+        raise UsageError(
+            "the question is empty", "for instance `,ai-kb search requests that time out`, or --query-stdin"
+        )
     hits = searching.find(
         query,
         place.workspace,

@@ -920,3 +920,10 @@ def test_what_an_agent_runs_first_of_an_old_git_is_said(kb: Cli, tmp_path: Path)
     kb.env["PATH"] = str(broken)
     kb("init", code=1)
     assert "could not be made: fatal: no" in kb.err
+
+
+def test_every_usage_error_says_where_to_look(kb: Cli) -> None:
+    assert "--query-stdin" in json.loads(kb("search", "--json", code=2))["error"]["hint"]
+    assert json.loads(kb("show", "--json", code=2))["error"]["hint"] == "see `,ai-kb show --help`"
+    kb("show", code=2)
+    assert kb.err == ",ai-kb: usage: ,ai-kb show MEMORY [--json] (see `,ai-kb show --help`)\n"
