@@ -2,7 +2,8 @@
 
 "I asked for three files" and "there are only two"; "you changed the lock file" and "revert it".
 Facts are found in one sentence each; a combination holds when its facts stand in neighbouring
-sentences. Data only, read by ``corrections``.
+sentences. Data only, read by ``corrections``, which itself finds those that depend on what the
+clause around ``you`` tells: ``ACTED``, ``OVERDID``, ``ADVERSE``, ``NTH`` and most of ``CLAIM``.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ FACTS: tuple[tuple[str, str], ...] = (
     (ASKED, f"my @ordinal {_REQUEST}|point|question|item"),
     (ASKED, "as|like|that|which|what|than|though|although i|we @@ =@asked"),
     (REQUESTED, "as =requested|asked|agreed|specified|instructed|described|discussed"),
-    (ASKED, "^ ?the|my =requirements|request|task|list|order was|were"),
+    (ASKED, "^ ?the|my =requirements|prompt|instruction|instructions|question|ask|brief|request|task|list|order was|were"),
     (ASKED, "i|we =named|listed|mentioned both|all|every|each"),
     (ONLY_ASKED, "i|we only|just|merely =asked|gave|told|requested|ordered ?you ?for|to|about a|an|the|one|you|it|this|that|@any"),
     (ONLY_ASKED, "i|we only|just|merely =wanted|needed|meant|said a|an|the|one|you|it|this|that|@num"),

@@ -39,13 +39,13 @@ _SUFFIXES = (
 
 # Said beside a verb without changing who did what.
 ADVERBS = frozenset(
-    "just also even again already simply still only then now obviously clearly apparently evidently actually "
-    "literally basically really definitely certainly totally completely entirely probably maybe once have had "
-    "has ever always constantly quietly silently somehow accidentally happily blindly randomly suddenly "
-    "yourself both all confidently explicitly specifically repeatedly knowingly deliberately honestly first "
-    "seriously twice anyway instead quite explicitely so merely plainly flat out straight up kind sort of "
-    "conveniently secretly needlessly unnecessarily wrongly falsely partly partially half fully cheerfully "
-    "casually proudly boldly recklessly sneakily stubbornly yet well nicely too very pretty".split()
+    "just also even again already simply still only then now obviously clearly apparently evidently "
+    "actually literally basically really definitely certainly totally completely entirely probably maybe "
+    "once have had has ever always constantly quietly silently somehow accidentally happily blindly "
+    "randomly suddenly yourself both all confidently explicitly specifically repeatedly knowingly "
+    "deliberately honestly first seriously twice anyway instead quite explicitely so merely plainly "
+    "conveniently secretly needlessly unnecessarily wrongly falsely partly partially half fully "
+    "cheerfully casually proudly boldly recklessly sneakily stubbornly yet well nicely too very pretty".split()
 )
 
 # Past forms that do not end in -ed.
@@ -86,7 +86,7 @@ _MODALS = frozenset("can could would should will might must shall may".split())
 _WONDERING = frozenset("how why what where who not".split())
 # "I told you", "quoting you": the agent is spoken to, or of.
 _RECEIVING = frozenset(
-    "told asked tell ask gave give given sent send warned reminded remind want wanted need let allowed allow thank "
+    "told telling reminding asking correcting asked tell ask gave give given sent send warned reminded remind want wanted need let allowed allow thank "
     "quoting quote showed trust trusted handed corrected instructed order ordered made make".split()
 )
 # A time or place set before the clause: "in your last commit you removed it".

@@ -216,7 +216,7 @@ def _is_machine_line(line: str) -> bool:
         return True
     if first[:1].isdigit() and any(c in first for c in ":-/|."):
         return True
-    if first.isupper() and len(first) > 3 and (rest[:1] in ":[" or low.strip(":!") in _LEVELS):
+    if first.isupper() and len(first) > 3 and rest[:1] in {":", "["}:
         return True
     if (first in {"M", "A", "D", "R", "??", "AM", "MM"} and rest) or line.startswith("not ok "):
         return True

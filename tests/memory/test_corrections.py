@@ -6,17 +6,19 @@ import json
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_memory.corrections import SIGNALS, detect
-from agent_memory.phrases import Phrase
 from agent_memory.prose import LINE_LENGTH, MOST_LINES, user_prose
 from tests.conftest import REPOSITORY
 
-LABELLED = json.loads((REPOSITORY / "tests/data/eval/corrections_dev.json").read_text())
+EVAL = REPOSITORY / "tests/data/eval"
+DEV = json.loads((EVAL / "corrections_dev.json").read_text(encoding="utf-8"))
+OWN = json.loads((EVAL / "corrections_blind.json").read_text(encoding="utf-8"))
 
 
 def text_of(item: dict) -> str:  # type: ignore[type-arg]
@@ -27,12 +29,50 @@ def text_of(item: dict) -> str:  # type: ignore[type-arg]
     return str(made.get("prefix", "") + repeated + made.get("suffix", ""))
 
 
-def test_precision_and_recall_on_the_labelled_prompts() -> None:
-    fired = [(detect(text_of(x)), x["label"]) for x in LABELLED]
-    right = sum(bool(got) and bool(label) for got, label in fired)
-    wrong = [x["prompt"] for x, (got, label) in zip(LABELLED, fired, strict=True) if got and not label]
-    assert right / (right + len(wrong)) >= 0.95, wrong
-    assert right / sum(bool(label) for _, label in fired) >= 0.6
+@pytest.fixture(scope="module")
+def found() -> dict[str, str | None]:
+    return {item["id"]: detect(text_of(item)) for item in DEV + OWN}
+
+
+def assert_bars(items: list[Any], found: dict[str, str | None], precision: float, recall: float) -> None:
+    fired = [item for item in items if found[item["id"]]]
+    wrong = [item["id"] for item in fired if item["label"] is None]
+    reproaches = [item for item in items if item["label"]]
+    missed = [item["id"] for item in reproaches if not found[item["id"]]]
+    assert 1 - len(wrong) / len(fired) >= precision, wrong
+    assert 1 - len(missed) / len(reproaches) >= recall, missed
+
+
+def test_precision_and_recall_on_the_labelled_prompts(found: dict[str, str | None]) -> None:
+    assert_bars(DEV, found, precision=0.95, recall=0.6)
+
+
+def test_precision_and_recall_on_our_own_prompts(found: dict[str, str | None]) -> None:
+    # What a batch reached before the rules knew it is in tests/data/eval/README.md; less than this.
+    assert_bars(OWN, found, precision=0.98, recall=0.85)
+
+
+@pytest.mark.parametrize("batch", sorted({item["batch"] for item in OWN if item["label"]}))
+def test_no_batch_of_our_own_prompts_falls_behind(batch: int, found: dict[str, str | None]) -> None:
+    assert_bars([item for item in OWN if item["batch"] == batch], found, precision=0.95, recall=0.75)
+
+
+@pytest.mark.parametrize("kind", sorted({item["style"][0] for item in OWN if not item["label"]}))
+def test_no_kind_of_other_prompt_fires_often(kind: str, found: dict[str, str | None]) -> None:
+    of_kind = [item for item in DEV + OWN if not item["label"] and item["style"][0] == kind]
+    fired = [item["id"] for item in of_kind if found[item["id"]]]
+    assert len(fired) <= 0.03 * len(of_kind), fired
+
+
+def test_the_signal_of_a_reproach_is_mostly_its_label(found: dict[str, str | None]) -> None:
+    hits = [item for item in DEV + OWN if item["label"] and found[item["id"]]]
+    right = [item for item in hits if found[item["id"]] in (item["label"], *item["alt"])]
+    assert len(right) >= 0.85 * len(hits)
+
+
+def test_prompts_that_ask_for_knowledge_fire_nothing() -> None:
+    prompts = json.loads((EVAL / "prompts_dev.json").read_text(encoding="utf-8"))
+    assert [item["id"] for item in prompts if detect(item["prompt"])] == []
 
 
 REPROACHES = [
@@ -101,41 +141,6 @@ def test_a_reproach_around_a_long_paste_is_still_heard() -> None:
     assert detect(f"{paste}\n\nyou never ran it, did you") == "guessed-not-tested"
 
 
-def test_what_stands_in_quotations_code_and_logs_is_not_what_the_user_says() -> None:
-    said = user_prose(
-        'look: "you lied" and `you guessed` — fine\n\n$ echo you forgot\n12:01 bob: you forgot it'
-    )
-    assert not any(word in " ".join(said) for word in ("lied", "guessed", "forgot"))
-
-
-def test_an_apostrophe_in_a_word_does_not_open_a_quotation() -> None:
-    assert user_prose("you didn't do the users' list, that's it") == [
-        "you didn't do the users' list, that's it"
-    ]
-
-
-def classes() -> dict:  # type: ignore[type-arg]
-    return {"adverb": {"just", "even"}.__contains__, "digit": str.isdigit}
-
-
-@pytest.mark.parametrize(
-    ("phrase", "words", "at"),
-    [
-        ("you @@ ran", "so you just even ran", 1),
-        ("you ~ ran", "you a b c ran", 0),
-        ("you ~ ran", "you a b c d ran", -1),
-        ("^ ran ?it", "ran", 0),
-        ("^ ran", "you ran", -1),
-        ("@digit *ing|guess*", "3 running", 0),
-        ("@digit *ing|guess*", "3 guessed", 0),
-        ("?the end end", "end end", 0),
-        ("@@ just", "just even just", 0),
-    ],
-)
-def test_phrases_match_as_their_notation_says(phrase: str, words: str, at: int) -> None:
-    assert Phrase(phrase, "x", classes()).search(words.split()) == at
-
-
 @pytest.mark.parametrize(
     ("stdin", "answer"),
     [
@@ -170,3 +175,16 @@ def test_the_entry_point_ends_with_0_whatever_its_streams_are(streams: str, out:
         ["sh", "-c", script, "sh", sys.executable, "-I", "-S", hook], capture_output=True, check=False
     )
     assert (done.returncode, done.stdout.decode(), done.stderr) == (0, out, b"")
+
+
+def test_importing_the_detector_loads_no_heavy_module() -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from agent_memory.corrections import detect;"
+        "print(detect('you forgot the tests'), sorted(sys.modules.keys()"
+        " & {'re', 'json', 'typing', 'dataclasses', 'pathlib', 'subprocess', 'datetime', 'argparse'}),"
+        " 'agent_memory.correction_foreign' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code, str(REPOSITORY)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "omission-correction [] False"
