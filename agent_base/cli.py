@@ -147,7 +147,7 @@ class Parser(argparse.ArgumentParser):
     console: Console | None = None
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
-        keywords.setdefault("formatter_class", _HelpFormatter)
+        keywords.setdefault("formatter_class", HelpFormatter)
         keywords.setdefault("allow_abbrev", False)
         super().__init__(*args, **keywords)
         self.description = (self.description or "").replace("``", "`") or None  # of a module's docstring
@@ -210,7 +210,7 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Descriptions and examples as written; the same width everywhere, so that tests can compare."""
 
     def __init__(self, prog: str) -> None:

@@ -17,7 +17,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from agent_base.cli import Parser
+from agent_base.cli import HelpFormatter, Parser
 from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.gitstore import quoted
 
@@ -35,6 +35,39 @@ def is_on(value: str, equals: str = "=") -> bool | None:
     if not equals or value in _TRUE:
         return True
     return False if value in _FALSE else None
+
+
+# What stands for a value in the help, where the name of its flag would say less.
+_VALUES = {
+    "at": "REV",
+    "input": "FILE",
+    "query": "WORDS",
+    "lifecycle": "STATE",
+    "trust": "CLASS",
+    "proposal": "ID",
+    "memory": "STREAM",
+    "applies": "MODE",
+    "content": "TEXT",
+    "completed": "TEXT",
+    "assumption": "TEXT",
+    "blocker": "TEXT",
+    "next_action": "TEXT",
+}
+
+
+class _FlagHelp(HelpFormatter):
+    """Help with short names of values, and every bound's default. The texts themselves are recorded:
+    ``Usage of`` prints them after a wrong flag."""
+
+    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
+        if action.type is int:
+            return "N"
+        return _VALUES.get(action.dest) or super()._get_default_metavar_for_optional(action)
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        text = super()._get_help_string(action)
+        bound = action.type is int and isinstance(action.default, int)
+        return f"{text} (default: %(default)s)" if text and bound else text
 
 
 class FlagParser(Parser):
@@ -56,6 +89,7 @@ class FlagParser(Parser):
         usage_only: bool = False,
         **keywords: Any,
     ) -> None:
+        keywords.setdefault("formatter_class", _FlagHelp)
         super().__init__(*args, **keywords)
         self.usage_only = usage_only
         self.usage_line = usage_line or f"{self.prog} [flags]"

@@ -35,6 +35,15 @@ def parser(**keywords: Any) -> FlagParser:
     return made
 
 
+def test_the_help_names_values_shortly_and_says_what_a_bound_is_by_default() -> None:
+    made = parser()
+    made.add_argument("--at", default=None, help="exact Git revision")
+    words = " ".join(made.format_help().split())
+    assert "--number N maximum records (default: 20)" in words
+    assert "--at REV exact Git revision" in words
+    assert "--text TEXT some text --many" in words
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [
