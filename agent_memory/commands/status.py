@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from agent_base.cli import Console
-from agent_memory import cleanroom, queue
+from agent_memory import cleanroom, queue, topics
 from agent_memory import workspace as places
 from agent_memory.commands import _shared
 
@@ -23,6 +23,7 @@ _SOURCES = {
     "current": "shared by unbound sessions",
     "argument": "as asked",
 }
+_NOBODYS_SESSION = "the latest session's bucket, as no session is named: --session-id, or `use TOPIC`"
 
 
 def add_parser(subparsers: Any) -> None:
@@ -62,7 +63,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return 0
     there = {True: "", False: " (none yet)"}
     console.out(f"workspace  {_shared.line(state.workspace)}")
-    console.out(f"topic      {topic} ({_SOURCES[target.source]})")
+    source = _SOURCES[target.source]
+    if target.source == topics.SESSION and target.key is None:
+        source = _NOBODYS_SESSION
+    console.out(f"topic      {topic} ({source})")
     console.out(f"spec       {_shared.line(state.spec_path(topic))}{there[bool(values['spec_exists'])]}")
     console.out(
         f"worklog    {_shared.line(state.worklog_path(topic))}{there[bool(values['worklog_exists'])]}"

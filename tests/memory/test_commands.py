@@ -78,6 +78,13 @@ class TestStatus:
         assert (value["topic"], value["topic_source"]) == (topic, source)
         assert f"topic      {topic} (" in ok(repository, "status", *arguments).out
 
+    def test_says_that_a_command_without_a_session_goes_to_the_latest_bucket(self, repository: Path) -> None:
+        ok(repository, "note", "fact", "The queue is slow", "--session-id", SESSION)
+        out = ok(repository, "status").out
+        assert f"topic      session-{SESSION} (the latest session's bucket, as no session is named: " in out
+        named = ok(repository, "status", "--session-id", SESSION).out
+        assert f"topic      session-{SESSION} (fallback bucket on a shared branch)" in named
+
     def test_counts_what_is_pending_and_names_errors(self, repository: Path) -> None:
         state = state_of(repository)
         directory = Path(queue.directory(state.spec_dir, SESSION))
