@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,6 +33,12 @@ SEEDS = range(int(os.environ.get("HN_HISTORIES", "3")))
 TOPICS = (
     "by/agent", "domain/git", "kind/decision", "kind/fact", "kind/gotcha", "kind/rumour", "scope/domain",
     "scope/nowhere", "scope/project", "scope/universal", "scope/workspace", "ß",
+)  # fmt: skip
+
+
+HEAVY = (
+    "dataclasses", "filelock", "git", "hashlib", "nacl", "numpy", "orjson", "rank_bm25", "sqlite3.dbapi2",
+    "subprocess", "tempfile",
 )  # fmt: skip
 
 
@@ -197,6 +206,42 @@ def test_what_is_asked_reads_what_it_shows_and_no_more(
         reads.clear()
         counts.append(shelf.ask(store, everything))
     assert counts[0] == counts[1] == (0, 10, 11)
+
+
+def test_commands_that_read_import_no_library_that_they_do_not_use(tmp_path: Path) -> None:
+    directory = tmp_path / "work"
+    git(tmp_path, "init", "-q", "-b", "main", str(directory))
+    git(directory, "commit", "-q", "--allow-empty", "-m", "first")
+    maker = Maker(directory, people()[0])
+    maker.anchor = git(directory, "rev-parse", "HEAD")
+    maker.bulk(2)
+    worklog = tmp_path / "x.worklog.jsonl"
+    note = {"event": "note", "note_kind": "gotcha", "topic": "x", "text": "One thing that is so\nand why"}
+    worklog.write_text(json.dumps(note) + "\n")
+    code = (
+        "import json, sys\n"
+        "from ai_kb import cli\n"
+        "from ai_kb.hn import cli as hn\n"
+        "for name, words in json.loads(sys.argv[1]):\n"
+        "    assert {'kb': cli, 'hn': hn}[name].main(words) == 0, words\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)\n"
+    )
+    lines = [
+        ("kb", ["list"]),
+        ("kb", ["status"]),
+        ("kb", ["remember", "--dry-run", "--title", "Some title", "--body", "some body"]),
+        ("kb", ["harvest", "--worklog", str(worklog)]),
+        ("kb", ["show", maker.previous]),
+        ("hn", ["memory", "show", maker.previous]),
+    ]
+    # What is new is verified by the first; the second finds everything current.
+    for expected in (None, "[]"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, json.dumps(lines)], cwd=directory, capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(shelf.__file__).parents[1])}, check=True,
+        )  # fmt: skip
+        assert expected is None or done.stderr.splitlines()[-1] == expected
+    assert "gotcha" in done.stdout
 
 
 def test_the_records_of_these_histories_are_rich(tmp_path: Path) -> None:
