@@ -367,12 +367,12 @@ def test_a_remote_that_hangs_is_given_up_and_nothing_is_left_running(world: Worl
 
 
 def _children() -> list[str]:
-    """Command lines of processes that this one started and did not wait for (Linux)."""
+    """Command lines of processes that this one started and that still run (Linux)."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = status.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == os.getpid():
+            if int(fields[1]) == os.getpid() and fields[0] != "Z":
                 found.append((status.parent / "cmdline").read_text())
         except OSError:
             continue
