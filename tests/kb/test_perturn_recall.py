@@ -302,6 +302,7 @@ def test_what_remember_signs_is_in_the_index_before_the_next_prompt(both: World,
 def test_nothing_of_an_unaccepted_repository_is_opened(world: World, tmp_path: Path) -> None:
     world.trust_this_clone()
     world.remember()
+    forget_indexes(world)
     log = git_log(world, tmp_path / "bin")
     assert world.prompt() == ""
     assert "for-each-ref" not in log.read_text()
@@ -371,6 +372,11 @@ def silent(world: World, *, says: str = "", session: str = "faulty") -> None:
         assert any(says in message for message in world.ledger()[before:]), world.ledger()
 
 
+def forget_indexes(world: World) -> None:
+    """What `remember` left of its own look into both stores goes, so that the hook starts from nothing."""
+    shutil.rmtree(Path(world.env["XDG_CACHE_HOME"]) / "agent-hook-suite/index", ignore_errors=True)
+
+
 def index_files(world: World) -> list[Path]:
     return sorted((Path(world.env["XDG_CACHE_HOME"]) / "agent-hook-suite/index").glob("*.sqlite"))
 
@@ -426,6 +432,7 @@ def test_a_broken_index_is_made_again(both: World, damage: bytes | None) -> None
 
 def test_a_record_that_was_changed_in_the_index_is_not_injected(world: World) -> None:
     world.remember()
+    forget_indexes(world)
     assert world.prompt(session="warm") != ""
     (path,) = index_files(world)
     with sqlite3.connect(path) as conn:
@@ -439,10 +446,11 @@ def test_a_locked_database_injects_nothing(
     world: World, holding: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.remember()
+    forget_indexes(world)
     assert world.prompt(session="warm") != ""
+    (path,) = index_files(world)
     monkeypatch.setattr("ai_kb.remember.keep_index_current", lambda store: None)
     world.remember("Another retry", "Which the index does not know yet.")
-    (path,) = index_files(world)
     lock = open(f"{path}.lock", "a")  # noqa: SIM115
     holding.append(lock)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -503,6 +511,7 @@ def test_relevance_that_fails_injects_nothing(world: World, monkeypatch: pytest.
         raise sqlite3.DatabaseError("database disk image is malformed")
 
     monkeypatch.setattr("ai_kb.relevance.select_relevant", broken)
+    forget_indexes(world)
     silent(world, says="DatabaseError: database disk image is malformed")
     assert index_files(world) == []
 
