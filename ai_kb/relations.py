@@ -18,6 +18,7 @@ from ai_kb.hn.fields import is_evidence, is_path
 from ai_kb.hn.gitobjects import NOT_A_BLOB, ObjectReader
 from ai_kb.likeness import Corpus
 from ai_kb.project import Project
+from ai_kb.store_paths import described
 from ai_kb.stores import HOME, REPO, Choice, Store
 
 
@@ -131,7 +132,7 @@ def refuse_known(title: str, body: str, answers: Sequence[Consulted], target: st
         held, share = match
         same = "the same" if share == 1 else "almost the same"
         raise AlreadyKnown(
-            f"an active capsule says {same}: {held.id} in the {held.store} store; nothing was changed",
+            f"an active capsule says {same}: {held.id} in the {described(held.store)}; nothing was changed",
             f"replace it with --supersedes {held.id}, or say --allow-duplicate",
         )
 

@@ -31,6 +31,7 @@ from ai_kb.hn.fields import is_path
 from ai_kb.hn.prefixes import PrefixStore
 from ai_kb.hn.streams import append
 from ai_kb.project import Project, identify
+from ai_kb.store_paths import described
 from ai_kb.stores import HOME, REPO, Choice, Store
 
 
@@ -110,7 +111,7 @@ def remember(
         if name == choice.name:
             raise failure
         warnings.append(
-            f"the {name} store could not be read, so nothing was compared with it: {failure.message}"
+            f"the {described(name)} could not be read, so nothing was compared with it: {failure.message}"
         )
     project = project_of(workspace, env, opened)
     scope = _scope(draft, project)

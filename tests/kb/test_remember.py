@@ -346,7 +346,7 @@ def test_a_store_that_cannot_be_read_is_in_the_way_only_of_itself(trusted: Memor
     with pytest.raises(SuiteError):
         trusted.add("Another title", "x")
     done = trusted.add("Another title", "x", store="home")
-    assert any("the repo store could not be read" in w for w in done.warnings)
+    assert any("the repository's store could not be read" in w for w in done.warnings)
 
 
 def test_a_source_given_in_a_sha256_repository_is_anchored(
