@@ -75,5 +75,10 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
 
 
 def entry() -> None:
-    """The console script."""
-    sys.exit(main())
+    """The console script. A person at a terminal sees the progress of what takes over a second."""
+    if not Console.real().person():
+        sys.exit(main())
+    from ai_kb.hn.progress import shown
+
+    with shown(sys.stderr, terminal=True):
+        sys.exit(main())

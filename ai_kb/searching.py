@@ -14,6 +14,7 @@ from ai_kb.capsule import Capsule
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn.cache import Index, Judged, discard, open_index
 from ai_kb.hn.cache_file import twice
+from ai_kb.hn.progress import listener
 from ai_kb.hn.projection import ACTIVE, LIFECYCLES
 from ai_kb.search import EXTENSION, Source, search
 from ai_kb.stores import REPO
@@ -61,7 +62,7 @@ def find(
         with ExitStack() as stack:
             sources: list[Source] = []
             for store in stores.stores(workspace, env, only):
-                index = open_index(store.repo, extension=EXTENSION, unborn=True)
+                index = open_index(store.repo, extension=EXTENSION, unborn=True, progress=listener())
                 stack.enter_context(index)
                 indexes[store.name] = index
                 allowed = index.gate(

@@ -24,6 +24,7 @@ from ai_kb.hn.envelope import VerifiedMemory, decode_envelope
 from ai_kb.hn.envelope_types import KINDS as RECORD_KINDS
 from ai_kb.hn.fields import is_digest
 from ai_kb.hn.policy import TRUST_CLASSES
+from ai_kb.hn.progress import listener
 from ai_kb.hn.projection import (
     ACTIVE,
     ANCHOR_INVALID,
@@ -47,7 +48,11 @@ def ask(store: Store, question: Callable[[Shelf], T]) -> T:
     Raises HnError for an invalid stream or policy, IndexUnavailable.
     """
     return ask_index(
-        store.repo, lambda index: question(Shelf(store, index)), extension=EXTENSION, unborn=True
+        store.repo,
+        lambda index: question(Shelf(store, index)),
+        extension=EXTENSION,
+        unborn=True,
+        progress=listener(),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import IO
 
 _QUIET_SECONDS = 1.0
@@ -43,3 +45,26 @@ class Progress:
             self._stream.write("\r" + " " * self._shown + "\r")
             self._stream.flush()
             self._shown = 0
+
+
+_watching: list[Progress] = []
+
+
+def listener() -> Progress | None:
+    """Who is shown the progress of this process's long work, if anybody is (``shown``)."""
+    return _watching[-1] if _watching else None
+
+
+@contextmanager
+def shown(stream: IO[str], *, terminal: bool) -> Iterator[Progress]:
+    """Make a ``Progress`` on ``stream`` the listener while the block runs; its line is cleared at the end.
+
+    For the outermost layer of a command, which alone knows whether a person is looking.
+    """
+    progress = Progress(stream, terminal=terminal)
+    _watching.append(progress)
+    try:
+        yield progress
+    finally:
+        _watching.remove(progress)
+        progress.close()

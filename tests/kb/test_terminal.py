@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from agent_base.cli import string_console
 from ai_kb import consent
+from ai_kb.cli import main
+from ai_kb.hn import progress
 from tests.kb.kbworld import World
 
 COMMAND = [sys.executable, "-I", "-c", "from ai_kb.cli import entry; entry()"]
@@ -77,3 +82,25 @@ def test_what_is_remembered_at_a_terminal_is_a_persons_and_an_agents_is_not(worl
     assert code == 0, screen
     assert "Said by an agent" in screen
     assert len(consent.approved(world.env)) == 1
+
+
+def test_long_work_on_an_index_is_shown_to_a_person_and_to_nobody_else(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.remember("Pin the compiler", "The nightly one breaks the build.")
+    world.remember("Retries need a key", "A POST may be carried out twice.")
+    world.remember("Close the database", "The tests leak its handle.")
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
+    cache = Path(world.env["XDG_CACHE_HOME"]) / "agent-hook-suite"
+    for question in (["list"], ["search", "pin the compiler"]):
+        shutil.rmtree(cache)
+        console = string_console(env=world.env, cwd=str(world.workspace))
+        assert main(question, console) == 0
+        assert console.stderr.getvalue() == ""
+        shutil.rmtree(cache)
+        screen = io.StringIO()
+        with progress.shown(screen, terminal=True):
+            assert main(question, string_console(env=world.env, cwd=str(world.workspace))) == 0
+        assert " of 3" in screen.getvalue()
+        assert screen.getvalue().endswith("\r"), "the line is cleared"
+        assert progress.listener() is None
