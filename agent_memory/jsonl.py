@@ -37,7 +37,7 @@ def complete(data: bytes) -> tuple[list[bytes], bool]:
     """Lines of ``data`` that can be records (without newline), and whether anything else was found.
 
     A line in the middle is taken by its first and last byte; the last one, when no newline ends it,
-    only when it parses.
+    only when it also parses.
     """
     if not data:
         return [], False
@@ -47,7 +47,7 @@ def complete(data: bytes) -> tuple[list[bytes], bool]:
     damaged = len(kept) != len(lines)
     if tail:
         damaged = True
-        if parse(tail) is not None:
+        if tail[:1] == b"{" and parse(tail) is not None:
             kept.append(tail)
     return kept, damaged
 

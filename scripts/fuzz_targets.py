@@ -161,7 +161,8 @@ def json_settings(data: bytes) -> None:
         return
     if b"MARK" not in data:
         restored = json_edit.remove(changed, "MARK", json_edit.original_arrays(data))
-        blank = not data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n")
+        # White space in a container that is empty is not kept here: uninstalling puts the original back.
+        blank = not data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n{}[]")
         _need(restored == data or blank or b"hooks" in data, "what was added goes again")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ def refused(mapping: Any) -> str:
     with pytest.raises(InvalidEnvelope) as error:
         encode_envelope(mapping)
     return error.value.message
+
+
+def test_any_mapping_is_taken_and_nothing_else(make: Make) -> None:
+    assert encode_envelope(MappingProxyType(make())) == encode_envelope(make())
+    for other in ([], "{}", None, 1):
+        assert refused(other)
 
 
 # --- protocol, identity ---------------------------------------------------------------------------
