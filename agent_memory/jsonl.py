@@ -47,7 +47,7 @@ def complete(data: bytes) -> tuple[list[bytes], bool]:
     damaged = len(kept) != len(lines)
     if tail:
         damaged = True
-        if tail[:1] == b"{" and parse(tail) is not None:
+        if tail[:1] == b"{" and tail[-1:] == b"}" and parse(tail) is not None:
             kept.append(tail)
     return kept, damaged
 
