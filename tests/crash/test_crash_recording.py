@@ -255,7 +255,11 @@ def test_cleaning_killed_anywhere_loses_nothing_that_is_still_needed(base: Path)
 
 
 def limited_recorder(base: Path, size: int) -> None:
-    """The recorder as a process that may write no file beyond ``size`` bytes."""
+    """The recorder as a process that may write no file beyond ``size`` bytes.
+
+    It writes no byte-code (``-B``): a limit cuts that off, too, and Python would keep the torn file for
+    whoever imports the sources of this checkout next.
+    """
     script = (
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -263,7 +267,7 @@ def limited_recorder(base: Path, size: int) -> None:
         "from agent_memory import recorder\n"
         f"recorder.run(['--spool', {spool.location(str(base))!r}], env={{}}, cwd='/', stdin=None)\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-B", "-c", script], check=True, timeout=60)
 
 
 def check_after_the_next_event(base: Path) -> None:
