@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_base.errors import SuiteError
-from agent_install import adapters, changes, codex_trust, json_edit, launchers, toml_edit, wiring
+from agent_install import adapters, changes, codex_trust, json_edit, launchers, runtime, toml_edit, wiring
 from agent_install.harnesses import HARNESSES, Harness
 from agent_install.jsonc import NotJson, loads
 from agent_install.layout import Layout
@@ -89,13 +89,11 @@ def runtime_checks(layout: Layout, env: Mapping[str, str]) -> Iterator[Check]:
         yield Check("install: environment", FAIL, f"there is none in {layout.data}", _INSTALL)
         return
     version = os.path.basename(os.path.realpath(current))
-    python = os.path.join(current, "bin", "python")
-    try:
-        done = subprocess.run([python, "-IS", "-c", "import sys; print(sys.version.split()[0])"],
-                              capture_output=True, check=True, stdin=subprocess.DEVNULL)  # fmt: skip
-        yield Check("install: environment", OK, f"{version}, Python {done.stdout.decode().strip()}")
-    except (OSError, subprocess.CalledProcessError) as error:
-        yield Check("install: environment", FAIL, f"its Python does not run ({error})", _INSTALL)
+    found = runtime.inspect(runtime.Runtime(current))
+    if found.problem:
+        yield Check("install: environment", FAIL, found.problem, _INSTALL)
+    else:
+        yield Check("install: environment", OK, f"{version}, Python {found.python}")
     paths = [os.path.join(layout.bin, name) for name in launchers.COMMANDS]
     paths += [os.path.join(layout.hooks, n) for n in launchers.ALL_HOOKS]
     missing, foreign, old = [], [], []

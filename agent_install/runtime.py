@@ -15,21 +15,42 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_base.errors import SuiteError
 
 PACKAGES = ("agent_base", "agent_install", "agent_memory", "ai_kb", "hooks")
-IMPORTED = ("nacl.signing", "git", "filelock", "rank_bm25", "orjson", "re2", "shtab")
+IMPORTED = ("nacl.signing", "git", "filelock", "rank_bm25", "orjson", "re2", "shtab", "ai_kb", "agent_memory")
 COMPLETE = ".complete"
 MINIMUM = (3, 11)
 OLD_AFTER = 24 * 3600.0
+
+# A program for the environment's interpreter; its arguments: the site directory, and what to import.
+_INSPECTION = """
+import importlib, marshal, os, sys
+print(sys.version.split()[0], flush=True)
+for directory, _, names in os.walk(sys.argv[1] + os.sep):
+    for name in names:
+        if name.endswith(".pyc"):
+            path = os.path.join(directory, name)
+            try:
+                with open(path, "rb") as file:
+                    marshal.loads(file.read()[16:])
+            except (EOFError, OSError, TypeError, ValueError) as error:
+                sys.exit(f"{path} is damaged: {error}")
+for name in sys.argv[2:]:
+    try:
+        importlib.import_module(name)
+    except Exception as error:
+        sys.exit(f"{name} cannot be imported: {error}")
+"""
 
 Env = Mapping[str, str]
 Say = Callable[[str], None]
@@ -107,13 +128,16 @@ def base_python() -> str:
 
 
 def make(runtime: Runtime, source: str, env: Env, say: Say) -> None:
-    """Make the environment unless it is complete.
+    """Make the environment unless it is complete and sound.
 
     Raises:
         NoEnvironment: with the last lines of what failed.
     """
     if runtime.complete:
-        return
+        problem = inspect(runtime).problem
+        if not problem:
+            return
+        say(f"the environment is made again: {problem}")
     shutil.rmtree(runtime.directory, ignore_errors=True)
     os.makedirs(os.path.dirname(runtime.directory), mode=0o700, exist_ok=True)
     version, dependencies = project(source)
@@ -126,11 +150,9 @@ def make(runtime: Runtime, source: str, env: Env, say: Say) -> None:
         _link_site(runtime)
         _copy(runtime, source, version, dependencies)
         _compile(runtime, env)
-        _run(
-            [runtime.python, "-I", "-c", "import " + ", ".join((*IMPORTED, "ai_kb", "agent_memory"))],
-            env,
-            "the new environment cannot import what it needs",
-        )
+        problem = inspect(runtime, IMPORTED).problem
+        if problem:
+            raise NoEnvironment(f"the new environment is of no use: {problem}", "is the disk full?")
         with open(os.path.join(runtime.directory, COMPLETE), "x", encoding="utf-8") as file:
             file.write(version + "\n")
     except BaseException:
@@ -223,15 +245,35 @@ def _copy(runtime: Runtime, source: str, version: str, dependencies: list[str]) 
 
 
 def _compile(runtime: Runtime, env: Env) -> None:
-    """Byte-code for what hooks and commands import at once (``-I`` would write it later all the same)."""
-    imported = {name.split(".")[0] for name in IMPORTED} | {"cffi", "gitdb", "smmap"}
-    targets = [
-        path
-        for name in (*PACKAGES, *sorted(imported))
-        if os.path.exists(path := os.path.join(runtime.site, name))
-    ]
+    """Byte-code for all that hooks and commands may import. Python would write it later all the same, but
+    a full disk or a limit cuts off what is written then, and the torn file would stop every hook after."""
+    no_part = r"/(.*/)?(pip|setuptools|pkg_resources|_distutils_hack|tests?)/"
+    left_out = re.escape(runtime.site) + no_part
     argv = [runtime.python, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
-    _run([*argv, *targets], env, "the packages could not be compiled")
+    _run([*argv, "-x", left_out, runtime.site], env, "the packages could not be compiled")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a look at an environment gave: the version of its Python ("" when that does not run), and
+    what is wrong ("" when nothing is)."""
+
+    python: str
+    problem: str
+
+
+def inspect(runtime: Runtime, imported: Sequence[str] = ()) -> Finding:
+    """Whether the interpreter runs, every file of byte-code is whole, and ``imported`` can be imported."""
+    argv = [runtime.python, "-I", "-B", "-c", _INSPECTION, runtime.site, *imported]
+    try:
+        done = subprocess.run(argv, env={}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    except OSError as error:
+        return Finding("", f"its Python does not run ({error.strerror})")
+    version = done.stdout.decode("utf-8", "replace").strip()
+    if done.returncode == 0:
+        return Finding(version, "")
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return Finding(version, said[-1] if said else f"its Python ends with {done.returncode}")
 
 
 def point_current(data: str, runtime: Runtime) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -60,7 +61,10 @@ def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_
     )  # fmt: skip
     assert version.stdout.strip() == runtime.project(str(checkout))[0]
     site = machine.home / ".local/share/agent-hook-suite/current/site"
-    assert list((site / "hooks/__pycache__").glob("session_context.*.pyc"))
+    compiled = {path.parent.parent / path.name.partition(".")[0] for path in site.glob("**/*.pyc")}
+    for package in (*runtime.PACKAGES, "nacl", "git", "numpy"):
+        left = [p for p in (site / package).rglob("*.py") if "tests" not in p.parts and "test" not in p.parts]
+        assert {path.with_suffix("") for path in left} <= compiled, package
     assert not list(site.rglob("tests/test_install*"))
     gone = install_sh(env, "--uninstall", "--purge", "--yes", source=checkout)
     assert gone.returncode == 0, gone.stderr
@@ -77,6 +81,44 @@ def test_the_same_sources_give_the_same_environment_and_others_another(
     assert runtime.plan(str(copy), str(tmp_path)).directory == first.directory
     (copy / "hooks/adapters/claude.json").write_text("{}")
     assert runtime.plan(str(copy), str(tmp_path)).directory != first.directory
+
+
+def test_an_environment_with_torn_byte_code_is_found_and_made_again(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = runtime.Runtime(str(tmp_path / "versions/x"))
+    package = Path(made.directory) / "site/hooks"
+    (package / "__pycache__").mkdir(parents=True)
+    (Path(made.directory) / "bin").mkdir()
+    Path(made.python).symlink_to(sys.executable)
+    Path(made.directory, runtime.COMPLETE).touch()
+    source = tmp_path / "source.py"
+    source.write_text("def f():\n    return 'a value'\n")
+    whole = Path(py_compile.compile(str(source), str(package / "__pycache__/a.pyc")) or "")
+    version = ".".join(str(number) for number in sys.version_info[:3])
+    assert runtime.inspect(made) == runtime.Finding(version, "")
+    said: list[str] = []
+    runtime.make(made, str(ROOT), machine.env, said.append)
+    assert said == []
+    data = whole.read_bytes()
+    monkeypatch.setattr(runtime, "base_python", lambda: str(fake(tmp_path, "python3", "exit 3")))
+    for size in (0, 15, 16, 40, len(data) - 1):
+        whole.write_bytes(data[:size])
+        found = runtime.inspect(made)
+        assert found.python == version
+        assert found.problem.startswith(f"{whole} is damaged: "), size
+    with pytest.raises(runtime.NoEnvironment):
+        runtime.make(made, str(ROOT), machine.env, said.append)
+    assert said[0] == f"the environment is made again: {found.problem}"
+    assert not os.path.exists(made.directory)
+
+
+def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
+    made = runtime.Runtime(str(tmp_path))
+    (tmp_path / "bin").mkdir()
+    Path(made.python).symlink_to(sys.executable)
+    problem = runtime.inspect(made, ["json", "no_such_library"]).problem
+    assert problem == "no_such_library cannot be imported: No module named 'no_such_library'"
 
 
 def test_what_is_not_a_checkout_is_refused(machine: Machine, tmp_path: Path) -> None:
