@@ -8,11 +8,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", max_examples=60, deadline=None)
-settings.register_profile("deep", max_examples=3_000, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+_DEPTHS = {"quick": 1.0, "deep": float(os.environ.get("HYPOTHESIS_DEPTH") or 50)}
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+
+
+def examples(most: int) -> settings:
+    """So many examples in the quick profile, and more in the deep one: ``HYPOTHESIS_DEPTH`` times as many."""
+    return settings(max_examples=max(1, round(most * _DEPTHS[_PROFILE])))
+
+
+for _name, _depth in _DEPTHS.items():
+    settings.register_profile(
+        _name,
+        max_examples=max(1, round(60 * _depth)),
+        deadline=None,  # the machine may be busy
+        suppress_health_check=[HealthCheck.function_scoped_fixture],  # each example makes what it needs
+    )
+settings.load_profile(_PROFILE)
 
 _KEEP = {"PATH", "LANG", "TERM", "SYSTEMROOT", "PIP_NO_INDEX", "PIP_FIND_LINKS"}
 _REAL_HOME = os.path.expanduser("~")
@@ -54,6 +68,8 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
         monkeypatch.setenv(name, value)
     yield dict(os.environ)
     assert os.environ.get("HOME") != _REAL_HOME
+    # A workspace that holds the isolated spec root makes hooks pass that over.
+    assert not os.path.lexists(f"/tmp/specs{tmp_path}"), "the test wrote to the real spec root"
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from agent_base.errors import SuiteError, UsageError
 from agent_memory import cleanroom, moves, suggest, worklog
 from agent_memory.commands import _shared
 from agent_memory.layout import Commands
+from agent_memory.mirror import Mirror
 from agent_memory.topics import Bucket, State
 from agent_memory.views import bucket_summary
 
@@ -47,7 +48,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
         raise UsageError("the request is empty")
     state = _shared.open_state(args, console)
     key, session_id = _shared.session_of(args, console.env, routed=False)
-    moves.recover(state, None)
+    moves.recover(state, Mirror.of(state, console.env, hook=False))
     buckets = {bucket.topic: bucket for bucket in state.buckets() if bucket.named}
     result = suggest.rank(request, {topic: _texts(state, bucket) for topic, bucket in buckets.items()})
     commands = Commands(state.workspace, session_id or ("" if key else "ID"), key)

@@ -282,6 +282,27 @@ class TestIntents:
             assert not state_of(repository).bucket_exists("a"), argv
             assert not moves.unfinished(state_of(repository))
 
+    @pytest.mark.parametrize(
+        "argv",
+        [
+            ("status",), ("list",), ("log",), ("spec", "--topic", "b"), ("suggest", "x"), ("use", "b"),
+            ("note", "fact", "x"), ("pause",), ("resume",), ("merge", "a", "b"), ("doctor", "--repair"),
+            ("select", "b", "--session-id", SESSION), ("wipe-current",),
+        ],
+        ids=lambda argv: argv[0],
+    )  # fmt: skip
+    def test_whoever_carries_them_out_the_source_stays_away(
+        self, repository: Path, argv: tuple[str, ...]
+    ) -> None:
+        for name in ("a", "b"):
+            write_spec(repository, name, f"topic: {name}\n")
+        ok(repository, "status")  # both are in the mirror now
+        self.leave(repository, Intent(MERGE, "a", "b", "2026-01-01T00:00:00Z"))
+        ok(repository, *argv)
+        assert not moves.unfinished(state_of(repository))
+        ok(repository, "status")
+        assert not state_of(repository).bucket_exists("a"), "it came back from the mirror"
+
     def test_of_a_select_are_carried_out_as_well(self, repository: Path) -> None:
         record(repository, SESSION, "before")
         self.leave(

@@ -484,9 +484,12 @@ def test_what_a_lock_kept_from_the_worklog_is_for_the_next_recorder_of_any_works
     recording.put(recording.payload("s1", "ls", repository), repository)
     with locks.target_lock(state.spec_dir, "session-s1"):
         assert recorder.settle(state, timeout=0).pending == 1
-    recording.put(recording.payload("s2", "elsewhere", tmp_path), tmp_path)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    recording.put(recording.payload("s2", "elsewhere", elsewhere), elsewhere)
     recording.record()
     assert recording.commands(state.spec_dir) == ["ls"]
+    assert recording.commands(recording.state(elsewhere).spec_dir) == ["elsewhere"]
     assert spool.waiting(spool.location(recording.root())) == 0
 
 
