@@ -1,12 +1,14 @@
 """What the fuzzers run: one function per reader of untrusted bytes.
 
-Each takes bytes and returns None, or raises ``Finding`` (a promise is broken) or any exception that
-the reader does not promise (a traceback for somebody). ``tests/fuzz`` runs every target over the corpus.
+Each takes bytes and returns whether the reader took them, or raises ``Finding`` (a promise is broken) or
+any exception that the reader does not promise (a traceback for somebody). ``tests/fuzz`` runs every target
+over its corpus, which holds bytes that are taken and bytes that are refused.
 """
 
 from __future__ import annotations
 
-import contextlib
+import base64
+import hashlib
 import json
 import os
 import sys
@@ -29,19 +31,37 @@ def _need(holds: bool, promise: str) -> None:
         raise Finding(promise)
 
 
-def envelope(data: bytes) -> None:
+def envelope(data: bytes) -> bool:
     """A payload is accepted only if encoding what was decoded gives the same bytes."""
     from ai_kb.hn.envelope import decode_envelope, envelope_to_bytes
 
     try:
         decoded = decode_envelope(data)
     except HnError:
-        return
+        return False
     _need(envelope_to_bytes(decoded) == data, "decode then encode is the identity")
+    return True
 
 
-def payload(data: bytes) -> None:
-    """Whatever a harness sends becomes an event, for each harness, and the redacted record is JSON."""
+def event(data: bytes) -> bool:
+    """Whatever an actor signs as an event is refused with an HnError, or has its digest as its id."""
+    from ai_kb.hn import keys
+    from ai_kb.hn.events import verify_event
+
+    private = keys.private_key_of_seed(bytes(range(32)))
+    signature = keys.sign(private, data)
+    try:
+        found = verify_event(data, signature, actor=keys.actor_of(private[32:]), sequence=1, previous="")
+    except HnError:
+        return False
+    _need(found.id == "sha256:" + hashlib.sha256(data).hexdigest(), "the id is the digest of the bytes")
+    return True
+
+
+def payload(data: bytes) -> bool:
+    """Whatever a harness sends becomes an event, for each harness, and its record is one line of JSON."""
+    from agent_base.lightjson import dumps
+    from agent_memory.entries import tool_entry
     from agent_memory.payload import normalise
     from agent_memory.redact import redact
 
@@ -51,52 +71,72 @@ def payload(data: bytes) -> None:
         for text in (event.command, event.output, event.error, event.prompt):
             if text:
                 _need(redact(redact(text)) == redact(text), "redacting twice is redacting once")
+        record = tool_entry(event, ts=0.0, workspace="/w", topic="t")
+        line = dumps(record, ascii_only=False).encode()
+        _need(b"\n" not in line and json.loads(line) == record, "the record is one line of JSON")
+    return event.raw_ok
 
 
-def recall_request(data: bytes) -> None:
+def recall_request(data: bytes) -> bool:
     """Machine requests of recall are refused with an HnError or normalized once and for all."""
     from ai_kb.hn.request import from_input
 
     try:
         request = from_input(data)
     except HnError:
-        return
+        return False
     mapping = request.mapping("a" * 40)
     _need(mapping["topic"] == sorted(set(request.topics)), "topics are sorted and unique")
+    return True
 
 
-def policy(data: bytes) -> None:
+def policy(data: bytes) -> bool:
     """A policy is refused with an HnError or says for each actor and kind what it is worth."""
     from ai_kb.hn.policy import parse_policy, trust_class
 
     try:
         parsed = parse_policy(data)
     except HnError:
-        return
+        return False
     _need(parsed.digest.startswith("sha256:"), "a policy has a digest")
     trust_class(parsed, "a" * 64, "decision")
+    return True
 
 
-def cursor(data: bytes) -> None:
-    """A cursor is refused, or it is the one that would be made from what it says."""
-    from ai_kb.hn.cursor import GREP, RECALL, decode_cursor, encode_cursor
+def cursor(data: bytes) -> bool:
+    """A cursor is refused, or it is the one that would be made from what it says.
+
+    The bytes are tried as a cursor, and as what a cursor says, with its checksum.
+    """
+    from ai_kb.hn.cursor import GREP, RECALL, _checksum, decode_cursor, encode_cursor
 
     query = "sha256:" + "1" * 64
+    taken = False
     for kind in (RECALL, GREP):
-        try:
-            last = decode_cursor(data.decode("utf-8", "replace"), query, kind=kind)
-        except HnError:
-            continue
-        given = data.decode("utf-8", "replace").replace("\n", "").replace("\r", "")
-        _need(encode_cursor(query, last, kind=kind) == given, "only its own maker's cursors are taken")
+        said = base64.urlsafe_b64encode(data).rstrip(b"=").decode() + "." + _checksum(kind, data)
+        for text in (data.decode("utf-8", "replace"), said):
+            try:
+                last = decode_cursor(text, query, kind=kind)
+            except HnError:
+                continue
+            given = text.replace("\n", "").replace("\r", "")
+            remade = encode_cursor(query, last, kind=kind)
+            _need(remade == given or text == said, "only its own maker's cursors are taken")
+            _need(decode_cursor(remade, query, kind=kind) == last, "a cursor says what it was made of")
+            taken = True
+    return taken
 
 
-def index_file(data: bytes) -> None:
-    """The index reader takes an index or raises InvalidIndex."""
-    from ai_kb.hn import index_file as module
+def index_file(data: bytes) -> bool:
+    """The index reader takes an index in its one encoding or raises InvalidIndex."""
+    from ai_kb.hn.errors import InvalidIndex
+    from ai_kb.hn.index_file import checked
 
-    with contextlib.suppress(HnError):
-        module._decoded(data)
+    try:
+        checked(data)
+    except InvalidIndex:
+        return False
+    return True
 
 
 _scratch = tempfile.TemporaryDirectory(prefix="agent-hook-suite-fuzz-")
@@ -112,7 +152,7 @@ def _file(name: str, data: bytes) -> str:
     return path
 
 
-def worklog(data: bytes) -> None:
+def worklog(data: bytes) -> bool:
     """A damaged worklog keeps every complete record and takes the next one on a line of its own."""
     from agent_memory import worklog as module
 
@@ -121,21 +161,32 @@ def worklog(data: bytes) -> None:
     line = b'{"event":"x","worklog_id":"w1"}'
     module.append(path, [line], ["w1"])
     after = module.read(path)
+    last, count = module.tail(path, 3)
+    _need(last == after[-3:] and count >= len(after), "the tail is the end of the whole")
     if b'"worklog_id":"w1"' in data:
-        return  # taken for a replay of the same record
+        return False  # taken for a replay of the same record
     kept = before[-(module.KEEP - 1) :] if before else []
     _need(after[: len(kept)] == kept or len(before) >= module.KEEP, "complete records are kept")
     _need(after[-1] == json.loads(line), "the next record stands last")
+    return bool(before)
 
 
-def queue_record(data: bytes) -> None:
-    """A queue record is read whole or refused with a SuiteError."""
-    from agent_memory import queue
+def queue_record(data: bytes) -> bool:
+    """A queue record is refused with a SuiteError, or its line is recorded once, however often tried."""
+    from agent_memory import queue, worklog
 
-    name = f"{1:020d}.json"
+    name = f"{1:0{queue._DIGITS}d}{queue.SUFFIX}"
     path = _file(name, data)
-    with contextlib.suppress(SuiteError):
-        queue.read_record(os.path.dirname(path), "key", name)
+    try:
+        record, line = queue.read_record(os.path.dirname(path), "key", name)
+    except SuiteError:
+        return False
+    _need(json.loads(line) == record, "the line is the record's")
+    into = _file("q.worklog.jsonl", b"")
+    for _ in range(2):
+        worklog.append(into, [line], [str(record["worklog_id"])])
+    _need(worklog.read(into) == [record], "it is recorded once")
+    return True
 
 
 _WANTED = {
@@ -151,22 +202,23 @@ _WANTED = {
 }
 
 
-def json_settings(data: bytes) -> None:
+def json_settings(data: bytes) -> bool:
     """Settings are refused, or adding hooks and taking them out gives the very same bytes."""
     from agent_install import json_edit
 
     try:
         changed = json_edit.add(data, _WANTED)
     except SuiteError:
-        return
+        return False
     if b"MARK" not in data:
         restored = json_edit.remove(changed, "MARK", json_edit.original_arrays(data))
         # White space in a container that is empty is not kept here: uninstalling puts the original back.
         blank = not data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n{}[]")
         _need(restored == data or blank or b"hooks" in data, "what was added goes again")
+    return True
 
 
-def toml_settings(data: bytes) -> None:
+def toml_settings(data: bytes) -> bool:
     """Codex's settings are refused, or still parse with the hooks and without them."""
     from agent_install import toml_edit
 
@@ -174,26 +226,50 @@ def toml_settings(data: bytes) -> None:
         changed = toml_edit.add(data, _WANTED)
         toml_edit.remove(changed, "MARK")
     except SuiteError:
-        return
+        return False
+    return True
 
 
-def pattern(data: bytes) -> None:
-    """A pattern is refused, or its instructions fit the bound and re2 compiles it."""
-    from ai_kb.hn.pattern import compile_pattern
+def pattern(data: bytes) -> bool:
+    """A pattern is refused, or its instructions fit the bound, re2 compiles it, and it can be searched."""
+    from ai_kb.hn.pattern import MAX_INSTRUCTIONS, compile_pattern
 
-    with contextlib.suppress(HnError):
-        compile_pattern(data)
+    try:
+        compiled = compile_pattern(data)
+    except HnError:
+        return False
+    _need(2 < compiled.instructions <= MAX_INSTRUCTIONS, "the count is within its bounds")
+    compiled.matches(data)
+    return True
 
 
-def correction(data: bytes) -> None:
+def capsule(data: bytes) -> bool:
+    """Any content of a record can be read, and what is read and joined again reads the same."""
+    from ai_kb.capsule import TRAILERS, join_content, split_content
+
+    title, body, trailers = split_content(data.decode("utf-8", "replace"))
+    _need("\n" not in title, "a title is one line")
+    _need(all(name in TRAILERS and "\n" not in value for name, value in trailers), "trailers are known lines")
+    if title and trailers:
+        again = split_content(join_content(title, body, trailers))
+        _need(again == (title, body, trailers), "joined and split again it is the same")
+    return bool(trailers)
+
+
+def correction(data: bytes) -> bool:
     """Any prompt has a known signal or none."""
     from agent_memory.corrections import SIGNALS, detect
 
-    _need(detect(data.decode("utf-8", "surrogateescape")) in {*SIGNALS, None}, "a known signal or none")
+    signal = detect(data.decode("utf-8", "surrogateescape"))
+    _need(signal in {*SIGNALS, None}, "a known signal or none")
+    return signal is not None
 
 
-def inert(data: bytes) -> None:
-    """What is rendered inert is one line without anything that acts, and JSON gives the text back."""
+def inert(data: bytes) -> bool:
+    """What is rendered inert is one line without anything that acts, and JSON gives the text back.
+
+    It takes everything; what this returns is whether there was anything to escape.
+    """
     from agent_base.inert import json_line, terminal
 
     text = data.decode("utf-8", "replace")
@@ -202,12 +278,13 @@ def inert(data: bytes) -> None:
     for out in (line, terminal(text)):
         _need(out.isprintable() or not any(ord(c) < 32 or ord(c) == 127 for c in out), "no controls")
     _need(not any(c in line for c in "<>&\u2028\u2029\u202e\u200b"), "nothing that closes or hides")
+    return text not in line
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {
+TARGETS: dict[str, Callable[[bytes], bool]] = {
     function.__name__: function
     for function in (
-        envelope, payload, recall_request, policy, cursor, index_file, worklog, queue_record,
-        json_settings, toml_settings, pattern, correction, inert,
+        envelope, event, payload, recall_request, policy, cursor, index_file, worklog, queue_record,
+        json_settings, toml_settings, pattern, capsule, correction, inert,
     )
 }  # fmt: skip

@@ -227,6 +227,23 @@ def _has_shape(value: dict[str, object]) -> bool:
     return True
 
 
+def checked(data: bytes) -> dict[str, object]:
+    """The index in ``data``, in its one encoding, with the postings of its records. Raises InvalidIndex."""
+    from ai_kb.hn import canonical
+    from ai_kb.hn.index import consistent_tokens
+
+    value = _decoded(data)
+    try:
+        canonical_form = canonical.encode_indented(value) + b"\n"
+    except HnError as error:
+        raise _corrupt("invalid JSON") from error
+    if canonical_form != data:
+        raise _corrupt("noncanonical encoding")
+    if not consistent_tokens(value):
+        raise _corrupt("memory index token posting is inconsistent")
+    return value
+
+
 def verify(index: Index, git_dir: str, progress: Callable[[str, int, int], None] | None = None) -> int:
     """Compare the file with what it should be at the query commit of ``index``; gives its record count.
 
@@ -239,25 +256,14 @@ def verify(index: Index, git_dir: str, progress: Callable[[str, int, int], None]
 
     Raises InvalidIndex (missing, corrupt, incompatible) or StaleIndex.
     """
-    from ai_kb.hn import canonical
-    from ai_kb.hn.index import consistent_tokens, export
+    from ai_kb.hn.index import export
 
     # (1)
     data = _read(git_dir)
     if data == b"".join(export(index, progress=progress)):
         return index.count()
-    # (2)
-    value = _decoded(data)
-    # (3)
-    try:
-        canonical_form = canonical.encode_indented(value) + b"\n"
-    except HnError as error:
-        raise _corrupt("invalid JSON") from error
-    if canonical_form != data:
-        raise _corrupt("noncanonical encoding")
-    # (4)
-    if not consistent_tokens(value):
-        raise _corrupt("memory index token posting is inconsistent")
+    # (2) (3) (4)
+    value = checked(data)
     # (5)
     hint = "run `hn memory index rebuild`"
     if value["sourceFingerprint"] != index.fingerprint:

@@ -8,12 +8,13 @@ import subprocess
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_base import inert, lightjson, shell
+from tests.conftest import examples
 
-quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = examples(200)
 
 
 def read_by_sh(word: str) -> str:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ai_kb.hn import keys
@@ -25,6 +25,7 @@ from ai_kb.hn.envelope import (
 )
 from ai_kb.hn.errors import HnError
 from ai_kb.hn.text import is_blank, normalize_topics
+from tests.conftest import examples
 
 SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 LONG = {"<", ">", "&", "\u2028", "\u2029"}
@@ -181,7 +182,7 @@ def envelopes(draw: st.DrawFn) -> Envelope:
 
 
 @given(envelopes())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_decoding_what_was_encoded_gives_the_same_envelope(envelope: Envelope) -> None:
     payload = envelope_to_bytes(envelope)
     assert decode_envelope(payload) == envelope
@@ -189,7 +190,7 @@ def test_decoding_what_was_encoded_gives_the_same_envelope(envelope: Envelope) -
 
 
 @given(envelopes(), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_changed_byte_is_refused(envelope: Envelope, data: st.DataObject) -> None:
     payload = envelope_to_bytes(envelope)
     signature = keys.sign(PRIVATE, payload)
@@ -207,7 +208,7 @@ def test_any_changed_byte_is_refused(envelope: Envelope, data: st.DataObject) ->
 
 
 @given(envelopes(), st.integers(0, 4000), st.binary(max_size=3))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_bytes_put_in_or_taken_out_are_refused(envelope: Envelope, at: int, more: bytes) -> None:
     payload = envelope_to_bytes(envelope)
     signature = keys.sign(PRIVATE, payload)
@@ -222,7 +223,7 @@ def test_bytes_put_in_or_taken_out_are_refused(envelope: Envelope, at: int, more
 @example(b"[" * 100_000)
 @example(b'{"record":' * 50_000)
 @example(b'{"a":1' + b"0" * 5000 + b"}")
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_untrusted_bytes_raise_nothing_but_the_librarys_own_error(data: bytes) -> None:
     with pytest.raises(HnError):
         verify_memory(data, data[:64].ljust(64, b"\0"))
@@ -236,7 +237,7 @@ json_values = st.recursive(
 
 
 @given(envelopes(), st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_any_json_in_the_place_of_any_field_raises_nothing_but_the_librarys_own_error(
     envelope: Envelope, data: st.DataObject
 ) -> None:

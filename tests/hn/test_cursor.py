@@ -7,7 +7,7 @@ import hashlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb.hn.cursor import (
@@ -52,7 +52,6 @@ def test_a_cursor_is_for_its_own_query_and_its_own_command(kind: str) -> None:
 
 
 @given(st.integers(0, 400), st.characters(codec="ascii"))
-@settings(deadline=None)
 def test_any_changed_character_of_a_cursor_is_refused(at: int, char: str) -> None:
     cursor = encode_cursor(QUERY, LAST)
     at %= len(cursor)
@@ -63,7 +62,6 @@ def test_any_changed_character_of_a_cursor_is_refused(at: int, char: str) -> Non
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None)
 def test_any_text_in_the_place_of_a_cursor_is_refused(text: str) -> None:
     with pytest.raises(InvalidCursor):
         decode_cursor(text, QUERY)

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb.hn import keys
@@ -21,6 +21,7 @@ from ai_kb.hn.events import (
     verify_event,
 )
 from ai_kb.hn.fields import is_rfc3339
+from tests.conftest import examples
 
 NAMES = ["event.json", "signature"]
 PRIVATE = keys.private_key_of_seed(bytes(range(32)))
@@ -166,7 +167,7 @@ def test_an_event_timestamp_is_rfc_3339_in_any_form() -> None:
 
 
 @given(st.binary(max_size=100), st.binary(max_size=90))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_untrusted_bytes_raise_nothing_but_the_librarys_own_error(payload: bytes, text: bytes) -> None:
     with pytest.raises(HnError):
         chain((payload, text, NAMES))

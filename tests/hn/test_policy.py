@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb.hn.errors import HnError, InvalidPolicy
 from ai_kb.hn.policy import MAX_POLICY_BYTES, PipelinePolicy, ProposalPolicy, parse_policy, trust_class
+from tests.conftest import examples
 
 A, B = "a" * 64, "b" * 64
 
@@ -207,7 +208,7 @@ def test_a_refusal_never_repeats_what_the_policy_says() -> None:
     st.binary(max_size=60)
     | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_untrusted_bytes_raise_nothing_but_the_librarys_own_error(data: bytes) -> None:
     with pytest.raises(HnError):
         parse_policy(data)

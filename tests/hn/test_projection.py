@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb.hn import keys
@@ -29,6 +29,7 @@ from ai_kb.hn.projection import (
     row_of,
 )
 from ai_kb.hn.projection_types import EvidenceDetail
+from tests.conftest import examples
 
 Make = Callable[..., dict[str, Any]]
 
@@ -460,7 +461,7 @@ def history(make: Make, people: list[Any], choices: list[int]) -> list[VerifiedM
 
 def test_projection_does_not_depend_on_order(make: Make, alice: Any, bob: Any, carol: Any) -> None:
     @given(st.lists(st.integers(0, 100_000), max_size=25), st.randoms(use_true_random=False))
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     def check(choices: list[int], shuffler: random.Random) -> None:
         memories = history(make, [alice, bob, carol], choices)
         facts = Repo(memories)
@@ -478,7 +479,7 @@ def test_the_small_functions_give_what_the_whole_gives(make: Make, alice: Any, b
     """A cache that recomputes rows one by one must come to the same rows."""
 
     @given(st.lists(st.integers(0, 100_000), max_size=25))
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     def check(choices: list[int]) -> None:
         memories = history(make, [alice, bob], choices)
         facts = Repo(memories)

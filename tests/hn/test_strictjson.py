@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb.hn.errors import HnError, InvalidRequest
 from ai_kb.hn.strictjson import MAX_REQUEST_BYTES, Reader
+from tests.conftest import examples
 
 READER = Reader("recall input", InvalidRequest)
 
@@ -113,7 +114,7 @@ def test_values_have_exact_types() -> None:
         st.none() | st.integers() | st.text(), lambda i: st.lists(i) | st.dictionaries(st.text(), i)
     ).map(lambda v: json.dumps(v).encode())
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_untrusted_bytes_raise_nothing_but_the_librarys_own_error(data: bytes) -> None:
     try:
         value = READER.load(data)

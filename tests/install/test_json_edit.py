@@ -7,12 +7,13 @@ from typing import Any
 
 import json5
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_base.errors import SuiteError
 from agent_install import json_edit
 from agent_install.jsonc import NotJson, loads
+from tests.conftest import examples
 
 MARK = "--by=agent-hook-suite"
 OURS = f"'/home/o'\"'\"'neil/my hooks/session_context.py' --harness claude {MARK}"
@@ -228,7 +229,7 @@ _groups = st.lists(st.just({"hooks": [FOREIGN]}) | _values, max_size=3)
 _hooks = st.dictionaries(st.sampled_from(["SessionStart", "PostToolUse", "Stop"]), _groups, max_size=3)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.dictionaries(st.text(max_size=5).filter(lambda key: key != "hooks"), _values, max_size=4),
     st.none() | _hooks,

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import tomlkit
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_install import toml_edit
 from agent_install.json_edit import WrongShape
+from tests.conftest import examples
 
 MARK = "--by=agent-hook-suite"
 WANTED: dict[str, list[dict[str, Any]]] = {
@@ -138,7 +139,7 @@ _scalar = st.integers(-9, 9) | st.booleans() | st.text(alphabet="ab[]\"'#\\\n= "
 _table = st.dictionaries(st.text(alphabet="ab.[]\"'# ", min_size=1, max_size=4), _scalar, max_size=3)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.dictionaries(st.text(alphabet='xyz."[] ', min_size=1, max_size=4), _table | _scalar, max_size=4))
 def test_any_configuration_survives_install_and_uninstall(value: dict[str, Any]) -> None:
     before = tomlkit.dumps(value).encode()

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ai_kb import inject_text, injection
 from ai_kb.hn.envelope import Anchor, PathAnchor
 from ai_kb.search import Found, Source, search
+from tests.conftest import examples
 from tests.kb.kbworld import BODY, NOW, PROMPT, TITLE, World
 
 HEADING = "### Relevant Learnings (,ai-kb)"
@@ -166,7 +167,7 @@ def test_many_huge_records_leave_room_for_everything(world: World) -> None:
     assert 1 <= len(take_apart(world.prompt())) <= 5
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60)
 @given(title=st.text(min_size=1), body=st.text(), path=st.text(), lone=st.booleans())
 def test_any_text_at_all_gives_one_line_of_json(title: str, body: str, path: str, lone: bool) -> None:
     if lone:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_memory import context, layout
@@ -19,7 +19,7 @@ from agent_memory.cleanroom import INJECTION_LIMIT, utf16_units
 from agent_memory.layout import Commands
 from agent_memory.views import age, view_topic
 from agent_memory.workspace import session_key
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, examples
 from tests.memory.support import NOW, SESSION, age_files, ok, record, state_of, write_spec
 
 Git = Callable[..., str]
@@ -390,7 +390,7 @@ class TestSizeBound:
         outputs=st.lists(st.text(max_size=1300), max_size=14),
         learned=st.lists(st.integers(min_value=0, max_value=4000), max_size=6),
     )
-    @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(25)
     def test_holds_whatever_the_parts_are(
         self, tmp_path: Path, prefix: str, spec: str, outputs: list[str], learned: list[int]
     ) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_base.errors import SuiteError, UnsafePath
 from agent_memory import workspace as places
 from agent_memory.payload import normalise
+from tests.conftest import examples
 
 HOSTILE_IDS = [
     "a/b",
@@ -245,7 +246,7 @@ class TestSessionKeys:
         assert places.session_key("a/b") != places.session_key("a:b")
 
     @given(st.lists(st.text(max_size=90), min_size=2, max_size=6, unique=True))
-    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(200)
     def test_never_collide_whatever_the_ids(self, ids: list[str]) -> None:
         assert len({places.session_key(i) for i in ids}) == len(ids)
         for session in ids:
@@ -288,7 +289,7 @@ class TestTopicNames:
         assert "nothing was changed" in refused.value.message
 
     @given(st.text(max_size=200))
-    @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @examples(300)
     def test_that_are_suggested_are_always_taken(self, name: str) -> None:
         suggested = places.suggest_topic(name)
         assert places.safe_topic(suggested) == suggested
