@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_base.errors import SuiteError
@@ -22,8 +22,15 @@ from agent_install.jsonc import Item, Node, NotJson, is_plain, kind_of, loads, o
 
 BOM = "\ufeff"
 _COMMAND_KEYS = ("command", "bash")
+_BLANK = " \t\r\n"
+_COMMENTS = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+# What a file that the installer makes holds besides the hooks.
+_NEW: tuple[dict[str, Any], ...] = ({}, {"version": 1})
 
 Hooks = Mapping[str, Sequence[Mapping[str, Any]]]
+# Container → its text between the brackets where it had no items, else "". See ``shape``.
+Shape = Mapping[str, str]
+FILE, ROOT, HOOKS = "file", "root", "hooks"
 
 
 class WrongShape(SuiteError):
@@ -86,7 +93,14 @@ def _content_end(text: str, node: Node) -> int:
     last = node.items[-1] if node.items else None
     at = node.start + 1 if last is None else (last.comma + 1 if last.comma >= 0 else last.value.end)
     close = node.end - 1
-    return at + len(text[at:close].rstrip(" \t\r\n"))
+    return at + len(text[at:close].rstrip(_BLANK))
+
+
+def _ends_in_line_comment(text: str, node: Node) -> bool:
+    """Whether what is put at the container's end on the same line would be part of a comment."""
+    start = node.items[-1].value.end if node.items else node.start + 1
+    comments = _COMMENTS.findall(text[start : _content_end(text, node)])
+    return bool(comments) and comments[-1].startswith("//")
 
 
 def _dump(value: Any, indent: str, unit: str, newline: str, inline: bool, loose: bool) -> str:
@@ -103,7 +117,7 @@ def _insert(doc: _Text, text: str, root: Node, node: Node, key: str | None, valu
         outer: indentation of the line on which the container's bracket closes, where it has to be made up.
     """
     unit = _unit(text, root)
-    inline = _is_inline(text, node, root)
+    inline = _is_inline(text, node, root) and not _ends_in_line_comment(text, node)
     loose = not re.search(r'":[^\s]', text)
     own_line = None if inline or not node.items else _line_indent(text, node.items[-1].start)
     indent = own_line if own_line is not None else outer + unit
@@ -258,18 +272,18 @@ def _add_one(doc: _Text, text: str, event: str, entry: Any) -> str:
     return _insert(doc, text, root, array.value, None, entry, outer + unit if own is None else own)
 
 
-def remove(data: bytes, marker: str, keep_empty: Iterable[str] | None = None) -> bytes:
+def remove(data: bytes, marker: str, before: Shape | None = None) -> bytes:
     """``data`` without the suite's entries; arrays and the ``hooks`` object go when that empties them.
 
     Args:
-        keep_empty: events (and ``""`` for ``hooks`` itself) that were there before the suite came
-            and stay even when empty.
+        before: ``shape`` of the file before the suite came. Containers in it stay even when empty, and
+            then hold the white space that they held.
     """
     document = _load(data)
     if document is None:
         return data
     doc, expected = document
-    keep = frozenset(keep_empty or ())
+    before = before or {}
     text = doc.text
     touched: set[str] = set()
     while True:
@@ -281,16 +295,20 @@ def remove(data: bytes, marker: str, keep_empty: Iterable[str] | None = None) ->
     if not touched:
         return data
     _expect_removed(expected, marker)
-    for event in sorted(touched - keep):
+    for event in sorted(event for event in touched if f"{HOOKS}.{event}" not in before):
         pruned = _prune(text, ("hooks", event))
         if pruned != text:
             text = pruned
             del expected["hooks"][event]
-    if "" not in keep:
+    if HOOKS not in before:
         pruned = _prune(text, ("hooks",))
         if pruned != text:
             text = pruned
             del expected["hooks"]
+    if FILE in before and expected in _NEW:
+        return doc.encode(before[FILE])
+    for name in (*(f"{HOOKS}.{event}" for event in sorted(touched)), HOOKS, ROOT):
+        text = _as_before(text, name, before.get(name, ""))
     return _checked(doc, text, expected)
 
 
@@ -348,10 +366,50 @@ def _checked(doc: _Text, text: str, expected: Any) -> bytes:
     return doc.encode(text)
 
 
-def original_arrays(data: bytes | None) -> list[str]:
-    """Which events (and ``""`` for ``hooks``) a file has before anything is added."""
-    document = None if data is None else _load(data)
+def _container(text: str, name: str) -> Node | None:
+    """The root, ``hooks``, or the array of an event; None where there is no such container."""
+    node = outline(text, HOOKS)
+    for key in name.split(".", 1) if name != ROOT else ():
+        item = node.member(key)
+        if item is None or item.value.kind not in ("object", "array"):
+            return None
+        node = item.value
+    return node
+
+
+def _as_before(text: str, name: str, inside: str) -> str:
+    """``text`` with the white space that a container without items held, comments being the same."""
+    node = _container(text, name) if inside else None
+    if node is None or node.items:
+        return text
+    start, end = node.start + 1, node.end - 1
+    same = text[start:end].strip(_BLANK) == inside.strip(_BLANK)
+    return text[:start] + inside + text[end:] if same else text
+
+
+def shape(data: bytes | None) -> dict[str, str]:
+    """The containers that a file has before anything is added, for ``remove``.
+
+    Keys are ``ROOT``, ``HOOKS`` and ``hooks.EVENT``; values the text between the brackets where
+    there are no items, else "". Of a file of nothing but white space ``FILE`` gives that.
+    """
+    if data is None:
+        return {}
+    document = _load(data)
     if document is None:
-        return []
-    hooks = document[1].get("hooks")
-    return ["", *hooks] if isinstance(hooks, dict) else []
+        return {FILE: _Text(data).text}
+    doc, value = document
+    names = [ROOT]
+    if isinstance(value.get(HOOKS), dict):
+        names += [HOOKS, *(f"{HOOKS}.{event}" for event in value[HOOKS])]
+    found = {}
+    for name in names:
+        node = _container(doc.text, name)
+        found[name] = "" if node is None or node.items else doc.text[node.start + 1 : node.end - 1]
+    return found
+
+
+def is_bare(data: bytes) -> bool:
+    """Whether a file holds nothing but what the installer gives a new one besides the hooks."""
+    document = _load(data)
+    return document is None or document[1] in _NEW

@@ -35,7 +35,7 @@ class Entry:
         installed: digest of what was written.
         original: digest of what was there before, None when there was no file.
         mode: permission bits before, 0 when there was no file.
-        kept: events (and ``""``) that the user's file had before, empty or not.
+        kept: containers for hooks that the user's file had before: ``json_edit.shape``.
         backup: digest of the backup beside it that the installer made, if any.
     """
 
@@ -43,8 +43,16 @@ class Entry:
     installed: str
     original: str | None = None
     mode: int = 0
-    kept: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
     backup: str | None = None
+
+
+def _entry(stored: dict[str, Any]) -> Entry:
+    """An entry as stored; version 0.1.0 named events (and ``""`` for ``hooks``) in ``kept``."""
+    kept = stored.get("kept", {})
+    if isinstance(kept, list):
+        kept = {f"hooks.{name}" if name else "hooks": "" for name in kept}
+    return Entry(**{**stored, "kept": dict(kept)})
 
 
 @dataclass
@@ -70,7 +78,7 @@ class Manifest:
             return cls(directory)
         try:
             value: dict[str, Any] = json.loads(data)
-            files = {name: Entry(**entry) for name, entry in value["files"].items()}
+            files = {name: _entry(entry) for name, entry in value["files"].items()}
             return cls(directory, files, [str(made) for made in value["made"]], bool(value["skill"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SuiteError(

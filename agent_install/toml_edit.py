@@ -154,12 +154,11 @@ def remove(data: bytes, marker: str) -> bytes:
     expected = copy.deepcopy(value)
     for event in ours:
         expected["hooks"][event] = [g for g in expected["hooks"][event] if not _is_ours(g, marker)]
-        if not expected["hooks"][event]:
-            del expected["hooks"][event]
-    if not expected["hooks"]:
-        del expected["hooks"]
     for start, end in reversed(_spans(text, ours, marker)):
         text = text[:start] + text[end:]
+    for event in ours:
+        _drop_if_gone(expected, text, "hooks", event)
+    _drop_if_gone(expected, text, "hooks")
     return _checked(bom, text, expected)
 
 
@@ -252,22 +251,30 @@ def remove_trust(data: bytes) -> bytes:
         for key in tomllib.loads(text[start:end])["hooks"]["state"]:
             del expected["hooks"]["state"][key]
         text = text[: _blank_before(text, line)] + text[end:]
-    hooks = expected.get("hooks", {})
-    for parent, key in ((hooks, "state"), (expected, "hooks")):
-        if (
-            isinstance(parent, dict)
-            and parent.get(key) == {}
-            and parent.get(key) != tomllib.loads(text).get(key)
-        ):
-            del parent[key]
+    _drop_if_gone(expected, text, "hooks", "state")
+    _drop_if_gone(expected, text, "hooks")
     return _checked(bom, text, expected)
 
 
-def _checked(bom: str, text: str, expected: dict[str, Any]) -> bytes:
+def _drop_if_gone(expected: dict[str, Any], text: str, *path: str) -> None:
+    """Take an emptied table or array out of ``expected`` when nothing else in ``text`` declares it."""
+    found: Any = _parsed(text)
+    inside: Any = expected
+    *outer, last = path
+    for key in outer:
+        found, inside = found.get(key, {}), inside.get(key, {})
+    if isinstance(inside, dict) and not inside.get(last, True) and last not in found:
+        del inside[last]
+
+
+def _parsed(text: str) -> dict[str, Any]:
     try:
-        found = tomllib.loads(text)
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise WrongShape(f"hooks are declared in a way that cannot be extended here ({error})") from error
-    if found != expected:
+
+
+def _checked(bom: str, text: str, expected: dict[str, Any]) -> bytes:
+    if _parsed(text) != expected:
         raise WrongShape("the edited configuration would not mean what it should; nothing was changed")
     return (bom + text).encode("utf-8")

@@ -10,7 +10,7 @@ from agent_base.errors import SuiteError
 from agent_install import adapters, json_edit, toml_edit
 from agent_install.changes import Change, check_writable, read
 from agent_install.harnesses import Harness
-from agent_install.jsonc import NotJson, loads
+from agent_install.jsonc import NotJson
 from agent_install.manifest import Entry, Manifest, digest
 
 MARKER = adapters.COMMAND_MARKER
@@ -158,19 +158,16 @@ def _is_empty(path: str, data: bytes) -> bool:
     """Whether nothing is left of a file that the installer had made."""
     if path.endswith(".toml"):
         return not data.strip()
-    return not data.strip() or loads(data.decode().removeprefix(json_edit.BOM)) in (
-        {},
-        {"version": 1},
-    )
+    return json_edit.is_bare(data)
 
 
 def record(change: Change, manifest: Manifest) -> Entry:
     """The manifest's entry for a change that is about to be applied."""
     assert change.after is not None
     old = manifest.files.get(change.path)
-    original, kept = change.original, []
+    original, kept = change.original, dict[str, str]()
     if original is not None and change.owner.startswith("harness:") and not change.path.endswith(".toml"):
-        kept = json_edit.original_arrays(original)
+        kept = json_edit.shape(original)
     mode = 0
     if original is not None:
         mode = old.mode if old is not None and old.mode else change.before_mode

@@ -40,6 +40,7 @@ CORPUS: dict[str, tuple[str, bytes]] = {
     "an empty object": (CLAUDE, b"{}\n"),
     "an odd empty object": (CLAUDE, b"{ \n }"),
     "comments": (CLAUDE, b'// mine\n{\n  // yes\n  "model": "opus", // best\n}\n'),
+    "a comment behind the last value": (CLAUDE, b'{"model": "opus" // best\n}\n'),
     "other hooks on the same events": (
         CLAUDE,
         pretty({"hooks": {"SessionStart": [FOREIGN], "PostToolUse": [FOREIGN]}}),
@@ -367,6 +368,31 @@ def test_uninstall_after_somebody_else_edited_the_file_takes_out_only_ours(machi
         "hooks": {"Stop": [FOREIGN], "SessionStart": [FOREIGN]},
     }
     assert Path(str(machine.file(CLAUDE)) + changes.BACKUP_SUFFIX).read_bytes() == pretty(value)
+
+
+@pytest.mark.parametrize("empty", ["{ }", "{\n\n  }", '{ "SessionStart": [ ] }', "{ /* none */ }"])
+def test_a_container_that_becomes_empty_again_is_as_it_was_although_a_client_edited_the_file(
+    machine: Machine, empty: str
+) -> None:
+    before = f'{{\n  "model": "opus",\n  "hooks": {empty}\n}}\n'
+    path = machine.file(CLAUDE, before)
+    machine.install()
+    path.write_text(path.read_text().replace("opus", "sonnet"))
+    assert machine.install("--uninstall") == 0, machine.err
+    assert path.read_text() == before.replace("opus", "sonnet")
+
+
+def test_what_version_0_1_0_noted_of_containers_is_understood(machine: Machine) -> None:
+    path = machine.file(CLAUDE, '{"model": "opus", "hooks": {"SessionStart": []}}\n')
+    machine.install()
+    noted = machine.file(".local/share/agent-hook-suite/install.json")
+    value = json.loads(noted.read_text())
+    assert value["files"][str(path)]["kept"] == {"root": "", "hooks": "", "hooks.SessionStart": ""}
+    value["files"][str(path)]["kept"] = ["", "SessionStart"]
+    noted.write_text(json.dumps(value))
+    path.write_text(path.read_text().replace("opus", "sonnet"))
+    assert machine.install("--uninstall") == 0, machine.err
+    assert path.read_text() == '{"model": "sonnet", "hooks": {"SessionStart": []}}\n'
 
 
 def test_uninstall_without_the_manifest_goes_by_the_marker(machine: Machine) -> None:
@@ -697,7 +723,10 @@ def test_a_completion_that_a_command_does_not_print_is_said_and_the_rest_is_inst
     for script in versions.rglob("completion/fish/hn"):
         script.unlink()
     python = next(versions.glob("*/bin/python"))
-    python.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    real = python.read_text().removeprefix("#!/bin/sh\n")
+    python.write_text(
+        f'#!/bin/sh\ncase "$*" in *--print-completion*) echo broken >&2; exit 1 ;; esac\n{real}'
+    )
     assert machine.install() == 1
     assert "hn prints no completion for fish: broken" in machine.err
     assert machine.file(CLAUDE).exists()

@@ -72,6 +72,18 @@ CORPUS: dict[str, bytes] = {
     "the same key twice": b'{\n  "hooks": {"Stop": []},\n  "a": 1,\n  "hooks": {"SessionStart": []}\n}\n',
     "deep": b'{"a":' + b"[" * 150 + b"]" * 150 + b"}",
     "numbers of every kind": b'{"a": [0, -1, 1.50, 1e10, -0.0E-2]}',
+    "an empty object of spaces": b"{  }",
+    "an empty object over lines": b"{ \n\n }\n",
+    "an empty object with a comment": b"{ /* none */ }\n",
+    "an empty object with a line comment": b"{ // none\n\t}\n",
+    "hooks of white space": b'{\n "hooks": {"SessionStart": [ ], "PostToolUse": [\n\n /* x */ ] }\n}',
+    "hooks of white space on one line": b'{"hooks": { }}',
+    "old line ends": b'{"hooks": {// none\r}}\r',
+    "a line comment behind the last of a line": b'{"model": "opus" // best\n}\n',
+    "a line comment behind a trailing comma": b'{"a": 1, /* x */ // best\n}\n',
+    "line comments behind the last entries": (
+        b'{"hooks": {"SessionStart": [{"hooks": []} // mine\n], "PostToolUse": [] // none\n} // end\n} // z'
+    ),
     "blank lines": b'\n\n{\n\n  "a": 1,\n\n\n  "b": 2\n\n}\n\n',
 }
 
@@ -81,7 +93,7 @@ def test_what_is_added_can_be_taken_out_and_every_byte_is_as_before(name: str) -
     before = CORPUS[name]
     after = json_edit.add(before, WANTED)
     assert after != before
-    assert json_edit.remove(after, MARK, json_edit.original_arrays(before)) == before
+    assert json_edit.remove(after, MARK, json_edit.shape(before)) == before
 
 
 @pytest.mark.parametrize("name", CORPUS)
@@ -102,7 +114,7 @@ def test_an_independent_parser_finds_the_old_settings_and_our_entries_last(name:
 @pytest.mark.parametrize("name", CORPUS)
 def test_editing_inserts_and_never_deletes_or_moves_a_byte(name: str) -> None:
     after = iter(json_edit.add(CORPUS[name], WANTED))
-    blank = b" \t\r\n" if name.startswith("an empty object") else b""
+    blank = b" \t\r\n" if name.startswith(("an empty object", "hooks of white", "old line")) else b""
     assert all(byte in after for byte in CORPUS[name] if byte not in blank)
 
 
@@ -119,6 +131,35 @@ def test_a_file_that_is_absent_or_empty_becomes_settings() -> None:
     assert json_edit.add(None, WANTED).endswith(b"}\n")
     assert json_edit.remove(b"\n", MARK) == b"\n"
     assert json_edit.entries(b"", MARK) == {}
+
+
+@pytest.mark.parametrize("nothing", [b"", b"\n", b"  \r\n", b"\xef\xbb\xbf \n"])
+def test_a_file_of_white_space_is_that_again(nothing: bytes) -> None:
+    before = json_edit.shape(nothing)
+    made = json_edit.add(nothing, WANTED, {"version": 1})
+    assert json_edit.remove(made, MARK, before) == nothing
+    grown = made.replace(b'"version": 1,', b'"version": 1, "theme": "x",')
+    assert json.loads(json_edit.remove(grown, MARK, before).removeprefix(b"\xef\xbb\xbf")) == {
+        "version": 1,
+        "theme": "x",
+    }
+
+
+def test_white_space_is_put_back_only_where_the_rest_is_as_it_was() -> None:
+    before = b'{"a": 1, "hooks": { \n }}\n'
+    after = json_edit.add(before, WANTED)
+    assert json_edit.remove(after.replace(b'"a": 1', b'"a": 2'), MARK, json_edit.shape(before)) == (
+        before.replace(b'"a": 1', b'"a": 2')
+    )
+    commented = after.replace(b'"SessionStart"', b'/* mine */ "SessionStart"')
+    assert b"/* mine */" in json_edit.remove(commented, MARK, json_edit.shape(before))
+    assert json_edit.shape(None) == {}
+    assert json_edit.shape(before) == {"root": "", "hooks": " \n "}
+
+
+def test_a_comment_stays_beside_what_it_was_about() -> None:
+    after = json_edit.add(b'{"model": "opus" // best\n}\n', WANTED)
+    assert after.startswith(b'{"model": "opus", // best\n  "hooks": {\n')
 
 
 def test_the_habits_of_the_file_are_taken_up() -> None:
@@ -216,7 +257,7 @@ def test_five_megabytes_are_edited_without_moving_a_byte() -> None:
     before = b'{\n  // many\n  "rows": [\n    ' + rows + b'\n  ],\n  "hooks": {"Stop": []}\n}\n'
     assert len(before) > 5_000_000
     after = json_edit.add(before, WANTED)
-    assert json_edit.remove(after, MARK, ["", "Stop"]) == before
+    assert json_edit.remove(after, MARK, json_edit.shape(before)) == before
 
 
 _scalars = st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=6)
@@ -250,4 +291,4 @@ def test_any_settings_survive_install_and_uninstall(
     for event, groups in WANTED.items():
         expected.setdefault("hooks", {}).setdefault(event, []).extend(groups)
     assert json.loads(after) == expected
-    assert json_edit.remove(after, MARK, json_edit.original_arrays(before)) == before
+    assert json_edit.remove(after, MARK, json_edit.shape(before)) == before

@@ -42,6 +42,8 @@ CORPUS: dict[str, bytes] = {
     ),
     "arrays over lines": b'a = [\n  [1],\n  ["x"],\n]\n[t]\nb = 1\n',
     "quoted keys": b'["a.b"."c]d"]\nx = 1\n[projects."/home/o\'neil"]\ntrust_level = "trusted"\n',
+    "an empty table of hooks": b'model = "x"\n[hooks]\n',
+    "empty tables of hooks and trust": b"[hooks]\n# none\n[hooks.state]\n",
     "Unicode": '# größe\n[t]\n"日本" = "🎉"\n'.encode(),
 }
 LATER = b'\n# by somebody else\n[hooks.state."z"]\ntrusted_hash = "q"\n\n[new]\nc = 1\n'
