@@ -25,7 +25,9 @@ READ_LIMIT = 32 * 1024 * 1024
 
 
 def parse(line: bytes) -> dict[str, object] | None:
-    """The object on one line, or None when it is no whole JSON object."""
+    """The object on one line, or None when the line is not that from its first byte to its last."""
+    if line[:1] != b"{" or line[-1:] != b"}":
+        return None
     try:
         value = loads(line.decode("utf-8", "strict"))
     except (ValueError, RecursionError):
@@ -47,7 +49,7 @@ def complete(data: bytes) -> tuple[list[bytes], bool]:
     damaged = len(kept) != len(lines)
     if tail:
         damaged = True
-        if tail[:1] == b"{" and tail[-1:] == b"}" and parse(tail) is not None:
+        if parse(tail) is not None:
             kept.append(tail)
     return kept, damaged
 

@@ -198,6 +198,7 @@ def damaged(spec_dir: str) -> dict[str, bytes]:
         "torn": b'{"topic":"topic","worklog_id":"i","sess',
         "two lines": b"{}\n{}",
         "a list": b"[]",
+        "a return behind it": json.dumps({**good, "worklog_seq": 2}, separators=(",", ":")).encode() + b"\r",
         "no topic": json.dumps({**good, "topic": None, "worklog_seq": 2}, separators=(",", ":")).encode(),
         "a topic outside": json.dumps(
             {**good, "topic": "../../etc", "worklog_seq": 2}, separators=(",", ":")
