@@ -4,9 +4,9 @@
     raise SystemExit(_entry.main("session_context", work))
 
 A hook never blocks a prompt, never makes an agent go on, and never breaks one: every failure becomes
-an entry in the error ledger and, where the harness keeps stderr from the user, one line there. The
-output shape is the harness's, named by ``--harness`` and not guessed from the environment (docs/harnesses.md,
-rules 1, 2 and 13).
+an entry in the error ledger and, where the harness keeps stderr from the user, one line there. So does a
+hook that hangs: ``Watch`` ends it before the client would. The output shape is the harness's, named by
+``--harness`` and not guessed from the environment (docs/harnesses.md, rules 1, 2 and 13).
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ _SHOWS_STDERR = frozenset({"gemini"})
 _NESTED = frozenset({"claude", "codex", "gemini"})
 # Claude Code hooks of a repository that another client runs: it reads other keys of the output.
 _DETECTED_AS = "claude"
+
+# Seconds after which a hook gives up that hangs where no deadline is known (a dead mount, a client that
+# keeps stdin open). Less than any client waits, interpreter's start and grace included.
+LIMIT = 8.0
+_GRACE = 0.5
 
 
 class Call:
@@ -227,13 +232,84 @@ def _write(descriptor: int, text: str) -> None:
         pass
 
 
-def main(name: str, work: Callable[[Call], str]) -> int:
-    """Run a hook on the process's arguments, environment and streams; the exit code is always 0."""
+class Watch:
+    """Ends the process, with 0, when it has not answered ``seconds`` after this was made.
+
+    Either the hook answers or ``give_up`` does (what it does may take half a second), never both.
+    """
+
+    __slots__ = ("_done", "_give_up", "_turn", "seconds")
+
+    def __init__(self, seconds: float, give_up: Callable[[], object]) -> None:
+        import _thread
+
+        self.seconds = seconds
+        self._give_up = give_up
+        self._turn, self._done = _thread.allocate_lock(), _thread.allocate_lock()
+        self._done.acquire()
+        try:
+            _thread.start_new_thread(self._wait, ())
+        except RuntimeError:  # no more threads for this user: unwatched, as any program is
+            pass
+
+    def answer(self) -> None:
+        """To be called before anything is written; does not return where ``give_up`` has the word."""
+        self._turn.acquire()
+        self._done.release()
+
+    def _wait(self) -> None:
+        if self._done.acquire(timeout=self.seconds) or not self._turn.acquire(blocking=False):
+            return
+        try:
+            self._give_up()
+        finally:
+            os._exit(0)
+
+
+def _gave_up(name: str, harness: str, call: Call | None, seconds: float) -> None:
+    """Say that the hook hangs: to the client, on stderr and, when that is quick, to the ledger."""
+    import _thread
+
+    message = f"{name}: gave up after {seconds:g} s; nothing was injected"
+    client = harness if call is None else call.client
+    if call is not None:
+        # In a thread of its own: the ledger may hang where the hook does.
+        watched, kept = call, _thread.allocate_lock()
+        kept.acquire()
+
+        def keep() -> None:
+            watched.ledger("hook", message)
+            kept.release()
+
+        _thread.start_new_thread(keep, ())
+        kept.acquire(timeout=_GRACE)
+    _write(1, "{}" if client == "cursor" else "")
+    _write(2, _line(client, message))
+
+
+def main(name: str, work: Callable[[Call], str], limit: Callable[[], float] = lambda: LIMIT) -> int:
+    """Run a hook on the process's arguments, environment and streams; the exit code is always 0.
+
+    After ``limit()`` seconds, or ``LIMIT`` when that fails, the process ends without an answer.
+    """
+    calls: list[Call] = []
+
+    def watched(call: Call) -> str:
+        calls.append(call)
+        return work(call)
+
+    try:
+        seconds = limit()
+    except Exception:  # noqa: BLE001 - part of the hooks' wrapper: `work` meets the same and says so
+        seconds = LIMIT
+    argv = sys.argv[1:]
+    watch = Watch(seconds, lambda: _gave_up(name, options(argv)[0], calls[0] if calls else None, seconds))
     try:
         cwd = os.getcwd()
     except OSError:
         cwd = "/"
-    out, err = run(name, work, sys.argv[1:], env=os.environ, stdin=read_stdin(), cwd=cwd, now=time.time())
+    out, err = run(name, watched, argv, env=os.environ, stdin=read_stdin(), cwd=cwd, now=time.time())
+    watch.answer()
     _write(1, out)
     _write(2, err)
     return 0

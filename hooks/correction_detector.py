@@ -6,8 +6,8 @@ harness adapters and for people who want to know why a directive appeared:
 
     echo "you forgot the tests" | correction_detector.py     → {"signal":"omission-correction"}
 
-Never writes, never fails: what is not understood, and a prompt that is not the user's, gives
-``{"signal":null}``, exit 0.
+Never writes, never fails: what is not understood, a prompt that is not the user's, and one that takes
+too long give ``{"signal":null}``, exit 0.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
+NO_SIGNAL = '{"signal":null}\n'
+
 
 def answer(stdin: bytes, argv: list[str]) -> str:
     """``{"signal": …}``: one of ``corrections.SIGNALS``, or null."""
     from agent_memory.corrections import detect
 
     signal = detect(_prompt(stdin, argv))
-    return '{"signal":null}\n' if signal is None else f'{{"signal":"{signal}"}}\n'
+    return NO_SIGNAL if signal is None else f'{{"signal":"{signal}"}}\n'
 
 
 def _prompt(stdin: bytes, argv: list[str]) -> str:
@@ -38,19 +40,26 @@ def _prompt(stdin: bytes, argv: list[str]) -> str:
     return event.prompt if event.prompt_is_users else ""
 
 
+def _say(text: str) -> None:
+    try:
+        os.write(1, text.encode())
+    except OSError:
+        pass
+
+
 def main() -> int:
     """Answer for the process's stdin; always 0."""
-    out = '{"signal":null}\n'
+    out, watch = NO_SIGNAL, None
     try:
         from hooks import _entry
 
+        watch = _entry.Watch(_entry.LIMIT, lambda: _say(NO_SIGNAL))
         out = answer(_entry.read_stdin(), sys.argv[1:])
     except Exception:  # noqa: BLE001, S110 - fail open: the hooks' wrapper
         pass
-    try:
-        os.write(1, out.encode())
-    except OSError:
-        pass
+    if watch is not None:
+        watch.answer()
+    _say(out)
     return 0
 
 

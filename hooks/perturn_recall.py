@@ -9,8 +9,9 @@ note an ``anti_pattern``; nothing is written by itself. Prompts that are not the
 background agents, sub-agents' tasks) trigger neither. For Gemini the context of the session's start rides
 on its first prompt.
 
-Fails open and silently for the agent: 6 s (9 at ``deep``) after its start it gives up, and says so in the
-error ledger. At most three git processes, none at ``fast``. "Hook memory, Runtime recall wiring".
+Fails open and silently for the agent: 6 s (9 at ``deep``) after its start it gives up, and says so on
+stderr and in the error ledger. At most three git processes, none at ``fast``. "Hook memory, Runtime recall
+wiring".
 """
 
 from __future__ import annotations
@@ -127,34 +128,11 @@ def _is_review(call: Call) -> bool:
     return is_review(topic, call.state.read_spec(topic))
 
 
-def watched(call: Call) -> str:
-    """``work``, and the end of the process when it hangs where no deadline is known."""
-    import _thread
-
+def limit() -> float:
+    """Seconds after which the hook gives up."""
     from ai_kb.injection import DEADLINE, depth_of
 
-    seconds = DEADLINE[depth_of(call.env)] + _GRACE
-    done, never = _thread.allocate_lock(), _thread.allocate_lock()
-    done.acquire()
-    never.acquire()
-
-    def watch() -> None:
-        if done.acquire(timeout=seconds):
-            return
-        # In a thread of its own: the ledger may hang where the hook does.
-        _thread.start_new_thread(
-            call.ledger, ("recall", f"gave up after {seconds:g} s; nothing was injected")
-        )
-        never.acquire(timeout=_GRACE)
-        if call.client == "cursor":  # counts empty output as a failed hook
-            os.write(1, b"{}")
-        os._exit(0)
-
-    _thread.start_new_thread(watch, ())
-    try:
-        return work(call)
-    finally:
-        done.release()
+    return DEADLINE[depth_of(os.environ)] + _GRACE
 
 
 def main() -> int:
@@ -168,7 +146,7 @@ def main() -> int:
         if sys.stderr is not None and "gemini" not in " ".join(sys.argv):
             sys.stderr.write(f"[agent-memory] {NAME}: {error}\n")
         return 0
-    code = _entry.main(NAME, watched)
+    code = _entry.main(NAME, work, limit)
     if sys.flags.no_site:
         # Started by its launcher (-S): all is written and closed, and taking modules apart costs 3 ms.
         os._exit(code)

@@ -6,7 +6,8 @@
 Settles what earlier hooks left behind (a killed merge, the mirror, the queue), then injects the topic
 index or the topic's spec, worklog tail and learnings. On ``resume`` only what is new where the client
 replays the rest; for Gemini the context rides on the session's first prompt
-(``start_context_for_first_prompt``). "Hook memory, Topic lifecycle"; docs/harnesses.md, rules 3, 6, 13, 14.
+(``start_context_for_first_prompt``). 8 s after its start it gives up (``_entry.LIMIT``): what it had begun
+is finished by the next. "Hook memory, Topic lifecycle"; docs/harnesses.md, rules 3, 6, 13, 14.
 """
 
 from __future__ import annotations

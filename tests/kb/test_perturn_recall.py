@@ -621,10 +621,11 @@ def test_a_pipe_in_place_of_the_configuration_ends_in_silence(
     assert world.err == ""
 
 
-def test_the_watch_does_nothing_to_a_hook_that_ends(both: World) -> None:
-    call = _call(both)
-    call.env = {**both.env, "AI_AGENT_DEPTH": "deep"}
-    assert ids(perturn_recall.watched(call)) != []
+def test_the_hook_gives_up_soon_after_the_deadline_of_its_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AI_AGENT_DEPTH", "deep")
+    assert perturn_recall.limit() == 9.5
+    monkeypatch.setenv("AI_AGENT_DEPTH", "what")
+    assert perturn_recall.limit() == 6.5
 
 
 def test_main_ends_with_0_whatever_is_on_stdin(
@@ -646,9 +647,10 @@ def test_session_start_hears_how_many_records_wait(world: World) -> None:
     world.trust_this_clone()
     assert injection.waiting_line(call) == ""
     world.remember()
-    assert injection.waiting_line(call).startswith("Note: 1 record of this repository's memory wait")
+    one = "Note: 1 record of this repository's memory waits for a person's word before it is shown here; "
+    assert injection.waiting_line(call).startswith(one)
     world.remember("Another retry", "text")
-    assert "2 records" in injection.waiting_line(call)
+    assert "2 records of this repository's memory wait for" in injection.waiting_line(call)
     world.accept()
     assert injection.waiting_line(call) == ""
     world.git("update-ref", f"refs/hn/memory/{'a' * 64}/{'b' * 64}", "HEAD")

@@ -6,14 +6,17 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from agent_memory import ledger
-from hooks import _entry
+from agent_memory.payload import normalise
+from hooks import _entry, session_context
 from tests.conftest import REPOSITORY
+from tests.memory import recording
 from tests.memory.support import NOW, SESSION, state_of
 
 T = NOW.timestamp()
@@ -225,6 +228,159 @@ class TestMain:
         monkeypatch.setattr(sys, "argv", ["x", "--harness", "copilot"])
         assert _entry.main("a_hook", lambda call: call.cwd) == 0
         assert json.loads(capfd.readouterr().out) == {"additionalContext": "/"}
+
+
+class TestWatch:
+    """A hook that hangs ends itself; either it answers or the watch does."""
+
+    @pytest.fixture
+    def exits(self, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+        found: list[int] = []
+        monkeypatch.setattr(os, "_exit", found.append)
+        return found
+
+    def test_gives_up_for_a_hook_that_does_not_answer(self, exits: list[int]) -> None:
+        said: list[str] = []
+        watch = _entry.Watch(0.01, lambda: said.append("gave up"))
+        recording.wait_for(lambda: exits == [0])
+        assert said == ["gave up"]
+        late = threading.Thread(target=watch.answer, daemon=True)
+        late.start()
+        late.join(0.1)
+        assert late.is_alive(), "the hook would write a second answer"
+
+    def test_leaves_a_hook_that_answers_alone(self, exits: list[int]) -> None:
+        said: list[str] = []
+        running = threading.active_count()
+        for seconds in (60.0, 0.02):
+            watch = _entry.Watch(seconds, lambda: said.append("gave up"))
+            watch.answer()
+        watch._wait()  # had it come to its time just then
+        assert (exits, said, threading.active_count()) == ([], [], running)
+
+    def test_ends_the_process_even_when_it_cannot_say_so(
+        self, exits: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.unraisablehook", lambda _: None)
+        _entry.Watch(0.01, lambda: [].pop())
+        recording.wait_for(lambda: exits == [0])
+
+    def test_is_done_without_where_no_thread_is_to_be_had(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def none(*_: object) -> int:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr("_thread.start_new_thread", none)
+        _entry.Watch(0.0, lambda: None).answer()
+
+    def test_says_so_in_the_ledger_and_on_stderr_but_not_to_geminis_user(
+        self, repository: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        for harness, out, err in (
+            ("claude", "", "[agent-memory] a_hook: gave up after 2 s; nothing was injected\n"),
+            ("cursor", "{}", "[agent-memory] a_hook: gave up after 2 s; nothing was injected\n"),
+            ("gemini", "", ""),
+        ):
+            parsed = normalise(json.dumps(event(repository)).encode(), harness, None)
+            call = _entry.Call("a_hook", harness, harness, parsed, os.environ, "/", T)
+            _entry._gave_up("a_hook", harness, call, 2.0)
+            assert capfd.readouterr() == (out, err)
+        found = ledger.open_errors(state_of(repository).spec_dir)
+        assert [entry["message"] for entry in found] == [
+            "a_hook: gave up after 2 s; nothing was injected"
+        ] * 3
+
+    def test_does_not_wait_for_a_ledger_that_hangs(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        call = _entry.Call("a_hook", "claude", "claude", normalise(b"{}"), os.environ, "/", T)
+        hang = threading.Event()
+        monkeypatch.setattr(_entry.Call, "ledger", lambda *_: hang.wait(60))
+        monkeypatch.setattr(_entry, "_GRACE", 0.01)
+        _entry._gave_up("a_hook", "claude", call, 2.0)
+        assert not hang.is_set()
+        hang.set()
+        assert capfd.readouterr().err == "[agent-memory] a_hook: gave up after 2 s; nothing was injected\n"
+
+    @pytest.mark.parametrize(
+        ("hook", "harness", "out", "err"),
+        [
+            ("session_context", "claude", b"", b"session_context:"),
+            ("session_context", "cursor", b"{}", b"session_context:"),
+            ("session_context", "gemini", b"", b""),
+            ("spec_mirror", "claude", b"", b"spec_mirror:"),
+            ("correction_detector", "claude", b'{"signal":null}\n', b""),
+        ],
+    )
+    def test_ends_every_hook_whose_client_keeps_stdin_open(
+        self, tmp_path: Path, hook: str, harness: str, out: bytes, err: bytes
+    ) -> None:
+        program = (
+            f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+            f"import hooks._entry as entry, hooks.{hook} as hook\n"
+            "entry.LIMIT = 0.3\n"
+            f"sys.argv = ['x', '--harness', {harness!r}]\n"
+            "sys.exit(hook.main())\n"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-I", "-c", program],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
+        ) as process:  # fmt: skip
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdin.write(b'{"session_id":')
+            process.stdin.flush()
+            assert process.wait(30) == 0
+            assert process.stdout.read() == out
+            line = b"[agent-memory] " + err + b" gave up after 0.3 s; nothing was injected\n"
+            assert process.stderr.read() == (line if err else b"")
+
+    def test_ends_a_session_start_that_hangs_and_the_next_one_says_so(self, repository: Path) -> None:
+        program = (
+            f"import sys, time; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+            "import hooks._entry as entry, hooks.session_context as hook\n"
+            "entry.LIMIT = 1.0\n"
+            "hook.settle = lambda call: time.sleep(60)\n"
+            "sys.argv = ['x', '--harness', 'claude']\n"
+            "sys.exit(hook.main())\n"
+        )
+        data = json.dumps(event(repository)).encode()
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", program], input=data, capture_output=True, check=True, timeout=30
+        )
+        assert done.stdout == b""
+        (entry,) = ledger.open_errors(state_of(repository).spec_dir)
+        assert entry["message"] == "session_context: gave up after 1 s; nothing was injected"
+        out, _ = _entry.run(
+            "session_context", session_context.work, ["--harness", "claude"],
+            env=os.environ, stdin=data, cwd="/", now=T,
+        )  # fmt: skip
+        assert (
+            "session_context: gave up after 1 s" in json.loads(out)["hookSpecificOutput"]["additionalContext"]
+        )
+
+    def test_of_a_limit_that_cannot_be_found_out_is_the_usual_one(
+        self, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        seen: list[float] = []
+
+        class Probe:
+            def __init__(self, seconds: float, _: Callable[[], object]) -> None:
+                seen.append(seconds)
+
+            def answer(self) -> None: ...
+
+        monkeypatch.setattr(_entry, "Watch", Probe)
+        monkeypatch.setattr(_entry, "read_stdin", lambda: b"{}")
+        monkeypatch.setattr(sys, "argv", ["x", "--harness", "copilot"])
+
+        def damaged() -> float:
+            raise SyntaxError
+
+        assert _entry.main("a_hook", say("x"), damaged) == 0
+        assert _entry.main("a_hook", say("x"), lambda: 3.0) == 0
+        assert seen == [_entry.LIMIT, 3.0]
+        assert capfd.readouterr().out == '{"additionalContext":"x"}' * 2
 
 
 class TestStandardInput:
