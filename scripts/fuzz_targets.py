@@ -80,15 +80,17 @@ def payload(data: bytes) -> bool:
     from agent_memory.payload import normalise
     from agent_memory.redact import redact
 
+    texts: set[str] = set()
     for harness in (None, "claude", "codex", "copilot", "cursor", "gemini", "opencode"):
         event = normalise(data, harness)
         _need(isinstance(event.event, str), "an event has a name")
-        for text in (event.command, event.output, event.error, event.prompt):
-            if text:
-                _need(redact(redact(text)) == redact(text), "redacting twice is redacting once")
         record = tool_entry(event, ts=0.0, workspace="/w", topic="t")
         line = dumps(record, ascii_only=False).encode()
         _need(b"\n" not in line and json.loads(line) == record, "the record is one line of JSON")
+        texts.update((event.command, event.output, event.error, event.prompt))
+    for text in texts:
+        once = redact(text)
+        _need(redact(once) == once, "redacting twice is redacting once")
     return event.raw_ok
 
 
@@ -184,7 +186,9 @@ def worklog(data: bytes) -> bool:
     if b'"worklog_id":"w1"' in data:
         return False  # taken for a replay of the same record
     kept = before[-(module.KEEP - 1) :] if before else []
-    _need(after[: len(kept)] == kept or len(before) >= module.KEEP, "complete records are kept")
+    # Further up a damaged line with braces around it takes one of the places.
+    full = data.count(b"\n") >= module.KEEP - 1
+    _need(after[: len(kept)] == kept or full, "complete records are kept")
     _need(after[-1] == json.loads(line), "the next record stands last")
     return bool(before)
 
@@ -199,7 +203,7 @@ def queue_record(data: bytes) -> bool:
         record, line = queue.read_record(os.path.dirname(path), "key", name)
     except SuiteError:
         return False
-    _need(json.loads(line) == record, "the line is the record's")
+    _need(json.loads(line, strict=False) == record, "the line is the record's")
     into = _file("q.worklog.jsonl", b"")
     for _ in range(2):
         worklog.append(into, [line], [str(record["worklog_id"])])
@@ -228,23 +232,27 @@ def json_settings(data: bytes) -> bool:
         changed = json_edit.add(data, _WANTED)
     except SuiteError:
         return False
-    if b"MARK" not in data:
-        restored = json_edit.remove(changed, "MARK", json_edit.original_arrays(data))
-        # White space in a container that is empty is not kept here: uninstalling puts the original back.
-        blank = not data.removeprefix(b"\xef\xbb\xbf").strip(b" \t\r\n{}[]")
-        _need(restored == data or blank or b"hooks" in data, "what was added goes again")
+    if not json_edit.entries(data, "MARK"):
+        restored = json_edit.remove(changed, "MARK", json_edit.shape(data))
+        _need(restored == data, "what was added goes again")
     return True
 
 
 def toml_settings(data: bytes) -> bool:
-    """Codex's settings are refused, or still parse with the hooks and without them."""
+    """Codex's settings are refused, or adding hooks and taking them out gives the very same bytes."""
     from agent_install import toml_edit
 
     try:
         changed = toml_edit.add(data, _WANTED)
-        toml_edit.remove(changed, "MARK")
     except SuiteError:
         return False
+    if not toml_edit.entries(data, "MARK") and toml_edit.remove_trust(data) == data:
+        text = data.removeprefix(b"\xef\xbb\xbf")
+        newline = b"\r\n" if b"\r\n" in text else b"\n"
+        missing = (
+            newline if text and not text.endswith(b"\n") else b""
+        )  # the last line gets its end, and keeps it
+        _need(toml_edit.remove(changed, "MARK") == data + missing, "what was added goes again")
     return True
 
 
@@ -262,15 +270,27 @@ def pattern(data: bytes) -> bool:
 
 
 def capsule(data: bytes) -> bool:
-    """Any content of a record can be read, and what is read and joined again reads the same."""
-    from ai_kb.capsule import TRAILERS, join_content, split_content
+    """Any content of a record can be read, joins to what reads the same, and is injected as one inert line."""
+    from ai_kb.capsule import TRAILERS, Capsule, join_content, split_content
+    from ai_kb.inject_text import line, units
 
-    title, body, trailers = split_content(data.decode("utf-8", "replace"))
+    text = data.decode("utf-8", "replace")
+    title, body, trailers = split_content(text)
     _need("\n" not in title, "a title is one line")
     _need(all(name in TRAILERS and "\n" not in value for name, value in trailers), "trailers are known lines")
     if title and trailers:
         again = split_content(join_content(title, body, trailers))
         _need(again == (title, body, trailers), "joined and split again it is the same")
+    read = Capsule("observation", text, text.split("\n"))
+    shown = line(
+        "sha256:" + "1" * 64, kind=read.kind, title=read.title, body=read.body, trust="qualified",
+        age="today", by=read.by, depth="deep",
+    )  # fmt: skip
+    _need(shown.isascii() or shown.isprintable(), "nothing in it acts")
+    _need(not any(c in shown for c in "<>&\n\r"), "nothing that closes or breaks")
+    _need(
+        units(shown) < 4000 and json.loads(shown[shown.index("{") :])["title"] != "", "a bounded line of JSON"
+    )
     return bool(trailers)
 
 
