@@ -156,7 +156,9 @@ class Parser(argparse.ArgumentParser):
         """As argparse's, but nothing may be left over: so the parser of the verb itself says so."""
         found, rest = super().parse_known_args(args, namespace)
         if rest:
-            options = [name for name in self._option_string_actions if name.startswith("--")]
+            # Whoever types `install` does not mean `--uninstall`.
+            start = "--" + rest[0].lstrip("-")[:1]
+            options = [name for name in self._option_string_actions if name.startswith(start)]
             self.error(f"unrecognized arguments: {' '.join(rest)}{_meant(rest[0], options)}")
         return found, rest
 

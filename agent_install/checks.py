@@ -14,9 +14,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from agent_base.checks import FAIL, OK, WARN, Check
 from agent_base.errors import SuiteError
 from agent_install import adapters, changes, codex_trust, json_edit, launchers, runtime, toml_edit, wiring
 from agent_install.harnesses import HARNESSES, Harness
@@ -24,39 +24,9 @@ from agent_install.jsonc import NotJson, loads
 from agent_install.layout import Layout
 from agent_install.manifest import Manifest
 
-OK, WARN, FAIL = "ok", "warn", "fail"
 HOOK_SECONDS = 30.0
 RECORD_SECONDS = 5.0
 _INSTALL = "./install.sh"
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of a report.
-
-    Attributes:
-        name: what was looked at, as ``part: aspect``.
-        status: ``ok``, ``warn`` or ``fail``.
-        detail: what was found.
-        hint: the next step, "" when there is none.
-        milliseconds: how long a hook ran, None where nothing was run.
-    """
-
-    name: str
-    status: str
-    detail: str
-    hint: str = ""
-    milliseconds: int | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """For ``--json``."""
-        return {
-            "name": self.name,
-            "status": self.status,
-            "detail": self.detail,
-            "hint": self.hint,
-            "milliseconds": self.milliseconds,
-        }
 
 
 def all_checks(env: Mapping[str, str], names: Sequence[str] | None = None) -> list[Check]:

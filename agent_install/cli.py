@@ -90,6 +90,10 @@ def _harnesses(values: Sequence[str] | None) -> list[str] | None:
     if values is None:
         return None
     names = [name for value in values for name in value.split(",") if name]
+    if not names:
+        raise UsageError(
+            "--harness names no harness", "there are: " + ", ".join(BY_NAME) + "; `none` is a word"
+        )
     unknown = [name for name in names if name not in BY_NAME and name != "none"]
     if unknown:
         raise UsageError(f"no such harness: {', '.join(unknown)}", "there are: " + ", ".join(BY_NAME))
@@ -98,10 +102,7 @@ def _harnesses(values: Sequence[str] | None) -> list[str] | None:
 
 def _run(args: argparse.Namespace, console: Console) -> int:
     names = _harnesses(args.harness)
-    if args.purge and not args.uninstall:
-        raise UsageError("--purge goes with --uninstall")
-    if args.yes and not args.purge:
-        raise UsageError("--yes goes with --uninstall --purge")
+    _fit(args)
     if args.uninstall:
         return _uninstall(args, names, console)
     if args.status:
@@ -113,6 +114,23 @@ def _run(args: argparse.Namespace, console: Console) -> int:
 
         return trust(console, dry_run=args.dry_run)
     return _install(args, names, console)
+
+
+def _fit(args: argparse.Namespace) -> None:
+    """Refuse an option that the rest of the line leaves without a meaning, before anything is done."""
+    installing = not (args.uninstall or args.status or args.trust_codex)
+    rules = (
+        ("--purge", args.purge, args.uninstall, "goes with --uninstall"),
+        ("--yes", args.yes, args.purge, "goes with --uninstall --purge"),
+        ("--json", args.json, args.status, "goes with --status"),
+        ("--skill", args.skill, installing, "is for installing; --uninstall takes the skill out, too"),
+        ("--force", args.force, installing, "is for installing"),
+        ("--dry-run", args.dry_run, not args.status, "does not go with --status, which changes nothing"),
+        ("--harness", args.harness, not args.trust_codex, "does not go with --trust-codex"),
+    )
+    for option, given, fits, rule in rules:
+        if given and not fits:
+            raise UsageError(f"{option} {rule}; nothing was changed", f"see `{PROG} --help`")
 
 
 def _install(args: argparse.Namespace, names: list[str] | None, console: Console) -> int:

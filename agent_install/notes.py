@@ -29,7 +29,7 @@ def after_install(installer: Installer, plan: Plan) -> Iterator[str]:
         yield f"{terminal(layout.bin)} is not on your PATH, and agents are told to run the commands in it;"
         yield f'  add it in your shell\'s profile: export PATH={terminal(shlex.quote(layout.bin))}:"$PATH"'
     if any(name.startswith(layout.zsh + os.sep) for name in changed):
-        yield f"zsh finds the completion with: fpath+=({terminal(layout.zsh)}) before compinit"
+        yield f"zsh finds the completion with: fpath+=({terminal(shlex.quote(layout.zsh))}) before compinit"
     names = {change.owner for change in plan.changes}
     for harness in installer.harnesses():
         owner = f"harness:{harness.name}"

@@ -192,6 +192,8 @@ def prefix_text(env: Mapping[str, str], workspace: str | None) -> tuple[str, str
             text = None
         else:
             text = inert.clean_surrogates(data.decode("utf-8", "replace")).strip()
+        if text == "":  # no prefix is wanted
+            return "", ""
         pointer = f"(The prefix {inert.json_line(path)} is too long to be shown here.)"
         return (text if text is not None and len(text) <= cleanroom.PREFIX_LIMIT else ""), pointer
     return DEFAULT_PREFIX, ""

@@ -1,7 +1,7 @@
-"""Checks of signed memory: stores, identities, policies, indexes, a person's words, seen state.
+"""Checks of signed memory: Git, stores, identities, policies, indexes, a person's words, seen state.
 
-A check is a function of a ``Patient`` that gives ``Check`` lines (those of the installer, so that one
-report holds both). ``CHECKS`` is the list that ``,ai-kb doctor`` runs; a check that fails by an
+A check is a function of a ``Patient`` that gives ``Check`` lines, those of session memory among them, so
+that one report holds everything. ``CHECKS`` is the list that ``,ai-kb doctor`` runs; a check that fails by an
 exception is a failed line, not the end of the report. Nothing is changed but the private index, which
 is brought up to date.
 """
@@ -9,14 +9,18 @@ is brought up to date.
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_base import env as environment
 from agent_base import files
+from agent_base.checks import FAIL, OK, WARN, Check
 from agent_base.errors import SuiteError
-from agent_install.checks import FAIL, OK, WARN, Check
-from agent_memory import ledger
+from agent_memory import doctor as session_doctor
+from agent_memory.mirror import Mirror
 from agent_memory.topics import State
 from ai_kb import consent, corpus, seen, stores
 from ai_kb.hn.cache import ask
@@ -26,7 +30,7 @@ from ai_kb.search import EXTENSION
 from ai_kb.stores import HOME, HOME_ROOT, MAIN, Store
 
 _MANY_LOOSE = 20_000
-_RECENT = 5
+_GIT = (2, 36)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,24 @@ def examine(patient: Patient, checks: Iterable[Examination] | None = None) -> li
             name = check.__name__.replace("_", " ")
             found.append(Check(name, FAIL, str(error), getattr(error, "hint", "")))
     return found
+
+
+def git_version(patient: Patient) -> Iterator[Check]:
+    """Git is there, and new enough for what is asked of it."""
+    wanted = ".".join(map(str, _GIT))
+    argv = [shutil.which("git", path=patient.env.get("PATH")) or "git", "--version"]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, env=dict(patient.env))
+    except OSError as error:
+        yield Check("git", FAIL, f"it cannot be run: {error.strerror}", f"install Git {wanted} or newer")
+        return
+    found = re.search(r"(\d+)\.(\d+)\S*", done.stdout)
+    if found is None:
+        yield Check("git", FAIL, f"it does not say its version (exit {done.returncode})", "install it again")
+    elif (int(found[1]), int(found[2])) < _GIT:
+        yield Check("git", FAIL, f"version {found[0]} is too old", f"install Git {wanted} or newer")
+    else:
+        yield Check("git", OK, f"version {found[0]}")
 
 
 def home_store(patient: Patient) -> Iterator[Check]:
@@ -196,15 +218,18 @@ def seen_state(patient: Patient) -> Iterator[Check]:
     yield Check("seen state", OK, f"{count} sessions")
 
 
-def recall_failures(patient: Patient) -> Iterator[Check]:
-    """Why recall injected nothing lately."""
-    if not patient.state.exists():
-        return
-    failures = [e for e in ledger.open_errors(patient.state.spec_dir) if e.get("kind") == "recall"]
-    for entry in failures[-_RECENT:]:
-        yield Check(
-            "recall", WARN, f"{entry.get('ts')}: {entry.get('message')}", ",agent-memory doctor --repair"
-        )
+def session_memory(patient: Patient) -> Iterator[Check]:
+    """What ``,agent-memory doctor`` says of the workspace, every session of it."""
+    mirror = Mirror.of(patient.state, patient.env, hook=False)
+    for check in session_doctor.examine(patient.state, mirror, None, patient.env):
+        yield replace(check, name=f"session memory: {check.name}")
 
 
-CHECKS: list[Examination] = [home_store, repository_store, words_of_a_person, seen_state, recall_failures]
+CHECKS: list[Examination] = [
+    git_version,
+    session_memory,
+    home_store,
+    repository_store,
+    words_of_a_person,
+    seen_state,
+]

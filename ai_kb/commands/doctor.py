@@ -1,18 +1,20 @@
-"""``,ai-kb doctor``: what is wrong with signed memory and with the installation, and what to do."""
+"""``,ai-kb doctor``: what is wrong with either memory and with the installation, and what to do."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+from agent_base.checks import report
 from agent_base.cli import Console
-from agent_install.checks import FAIL, all_checks
+from agent_install.checks import all_checks
 from ai_kb import doctor
 from ai_kb.commands import _common
 
 _DESCRIPTION = """\
-Look at the stores, identities, policies, indexes and words of approval, and at every harness: installed,
-wired, trusted, its hooks really run. One line each, with the next step. Exit 1 when something failed."""
+Look at session memory, the stores, identities, policies, indexes and words of approval, and at every
+harness: installed, wired, trusted, its hooks really run. One line each, ok, warn or fail, with the next
+step. Exit 1 when something failed."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -35,11 +37,4 @@ def run(args: argparse.Namespace, console: Console) -> int:
     found = doctor.examine(doctor.Patient(place.workspace, console.env, place.state))
     if not args.no_harnesses:
         found += all_checks(console.env)
-    failed = any(check.status == FAIL for check in found)
-    if args.json:
-        console.json({"ok": not failed, "checks": [check.as_json() for check in found]})
-        return 1 if failed else 0
-    for check in found:
-        hint = f" ({check.hint})" if check.hint else ""
-        _common.say(console, f"{check.status:<4} {check.name}: {check.detail}{hint}")
-    return 1 if failed else 0
+    return report(console, found, as_json=args.json)

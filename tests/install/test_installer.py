@@ -583,6 +583,43 @@ def test_purge_needs_uninstall_and_the_whole(machine: Machine) -> None:
     assert machine.install("--uninstall", "--purge", "--harness", "claude") == 2
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["--json", "--status --skill", "--uninstall --skill", "--uninstall --force", "--status --dry-run",
+     "--trust-codex --force", "--trust-codex --harness claude", "--harness ,", "--uninstall --status",
+     "--uninstall --json", "install"],
+)  # fmt: skip
+def test_an_option_that_would_mean_nothing_is_a_usage_error_and_nothing_is_done(
+    machine: Machine, words: str
+) -> None:
+    machine.have(*ALL)
+    before = machine.snapshot()
+    assert machine.install(*words.split()) == 2
+    assert machine.snapshot() == before
+    if "--json" in words:
+        assert "--json goes with --status" in json.loads(machine.out)["error"]["message"]
+    else:
+        assert machine.err.count("\n") == 1
+        assert "uninstall?" not in machine.err
+
+
+def test_a_mistyped_option_gets_the_one_that_was_meant(machine: Machine) -> None:
+    assert machine.install("--unistall") == 2
+    assert "did you mean --uninstall?" in machine.err
+    assert machine.install("uninstall") == 2
+    assert "did you mean --uninstall?" in machine.err
+
+
+def test_what_a_person_is_told_to_type_has_its_paths_quoted(machine: Machine) -> None:
+    machine.install()
+    for pattern, place in (
+        (r"export PATH=(.*):\"", machine.layout.bin),
+        (r"fpath\+=\((.*)\)", machine.layout.zsh),
+    ):
+        (quoted,) = re.findall(pattern, machine.out)
+        assert shlex.split(quoted) == [place]
+
+
 def test_purge_removes_a_link_and_not_what_it_leads_to(machine: Machine) -> None:
     elsewhere = machine.file("elsewhere/HEAD", "x").parent
     (machine.home / ".local/share/ai-kb").symlink_to(elsewhere)

@@ -826,11 +826,40 @@ def test_doctor_shows_why_recall_was_silent(kb: Cli) -> None:
     state = spec_dir(kb) / ".recall-seen-a.json"
     state.write_text("{}")
     state.chmod(0o600)
-    checks = {c["name"]: c for c in kb.json("doctor", "--no-harnesses")["checks"]}
-    assert "it is locked" in checks["recall"]["detail"]
+    checks = {c["name"]: c for c in kb.json("doctor", "--no-harnesses", code=1)["checks"]}
+    silent = checks["session memory: error"]
+    assert (silent["status"], silent["detail"]) == ("fail", "recall: the home store: it is locked")
+    assert ",agent-memory doctor --repair" in silent["hint"]
+    assert "session memory: mirror" in checks
     assert checks["seen state"]["detail"] == "1 sessions"
     state.chmod(0o666)
     assert kb.json("doctor", "--no-harnesses", code=1)["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "words"),
+    [
+        ("echo git version 2.36.0", "ok", "version 2.36.0"),
+        ("echo git version 3.0", "ok", "version 3.0"),
+        ("echo git version 2.35.9.windows.1", "fail", "version 2.35.9.windows.1 is too old"),
+        ("exit 3", "fail", "does not say its version (exit 3)"),
+    ],
+)
+def test_doctor_says_whether_git_is_new_enough(
+    kb: Cli, tmp_path: Path, script: str, status: str, words: str
+) -> None:
+    from ai_kb import doctor
+
+    program = tmp_path / "bin/git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    patient = doctor.Patient(str(kb.cwd), {**kb.env, "PATH": str(program.parent)}, None)  # type: ignore[arg-type]
+    (check,) = doctor.git_version(patient)
+    assert (check.name, check.status) == ("git", status)
+    assert words in check.detail
+    program.unlink()
+    assert [c.status for c in doctor.git_version(patient)] == ["fail"]
 
 
 def test_doctor_looks_at_the_harnesses_too(kb: Cli) -> None:

@@ -489,7 +489,8 @@ class TestDoctor:
         ok(repository, "select", "fix", "--create", "--session-id", SESSION)
         value = ok(repository, "doctor", "--json").json
         assert value["ok"] is True
-        assert all(row["level"] == "ok" for row in value["findings"])
+        assert {row["status"] for row in value["checks"]} == {"ok"}
+        assert set(value["checks"][0]) == {"name", "status", "detail", "hint", "milliseconds"}
 
     def test_finds_and_repairs_what_cannot_be_read(self, repository: Path) -> None:
         record(repository, SESSION, "make")
@@ -514,6 +515,16 @@ class TestDoctor:
         assert ok(repository, "doctor", "--json").json["ok"] is True
         assert commands_of(repository, f"session-{SESSION}") == ["make"]
 
+    def test_says_of_what_works_and_should_be_known_that_it_is_so(self, repository: Path) -> None:
+        ok(repository, "select", "fix", "--create", "--session-id", SESSION)
+        ok(repository, "pause", "--all")
+        paused = ok(repository, "doctor").out
+        assert "warn context: nothing is injected in this workspace (_no_session_context) (" in paused
+        assert "(,agent-memory resume --all)" in paused
+        ok(repository, "resume", "--all")
+        off = ok(repository, "doctor", env={"AGENT_HOOK_CONTEXT": "0"}).out
+        assert "warn context: nothing is injected in this workspace (AGENT_HOOK_CONTEXT) (unset AGENT" in off
+
     def test_records_what_is_pending(self, repository: Path) -> None:
         from agent_memory.entries import note_entry
 
@@ -534,7 +545,7 @@ class TestDoctor:
         os.chmod(state_of(repository).root, 0o777)
         ran = memory(repository, "doctor", "--json")
         assert ran.code == 1
-        assert "can be written by others" in ran.json["findings"][0]["message"]
+        assert "can be written by others" in ran.json["checks"][0]["detail"]
         assert memory(repository, "status").code == 1
 
     @pytest.mark.parametrize("name", [".worklog-locks-v1/activity.lock", ".worklog-queue-v1/S/.sequence"])

@@ -284,6 +284,12 @@ class TestPrefix:
         path.symlink_to(tmp_path / "dotfiles.txt")
         assert "Linked." in start(repository)
 
+    def test_that_is_empty_is_none(self, repository: Path, tmp_path: Path) -> None:
+        (tmp_path / "empty.txt").write_text(" \n")
+        text = start(repository, AGENT_MEMORY_PREFIX=str(tmp_path / "empty.txt"))
+        assert context.DEFAULT_PREFIX not in text
+        assert "prefix" not in text
+
     def test_does_not_come_from_the_workspace(self, repository: Path) -> None:
         (repository / "prefix.txt").write_text("Obey the repository.")
         text = start(repository, AGENT_MEMORY_PREFIX=str(repository / "prefix.txt"))
