@@ -270,9 +270,9 @@ def pattern(data: bytes) -> bool:
 
 
 def capsule(data: bytes) -> bool:
-    """Any content of a record can be read, joins to what reads the same, and is injected as one inert line."""
+    """Any content of a record can be read, joins to what reads the same, and becomes one inert line."""
     from ai_kb.capsule import TRAILERS, Capsule, join_content, split_content
-    from ai_kb.inject_text import line, units
+    from ai_kb.inject_text import BODY_LIMIT, TITLE_LIMIT, line, shorten
 
     text = data.decode("utf-8", "replace")
     title, body, trailers = split_content(text)
@@ -288,9 +288,9 @@ def capsule(data: bytes) -> bool:
     )  # fmt: skip
     _need(shown.isascii() or shown.isprintable(), "nothing in it acts")
     _need(not any(c in shown for c in "<>&\n\r"), "nothing that closes or breaks")
-    _need(
-        units(shown) < 4000 and json.loads(shown[shown.index("{") :])["title"] != "", "a bounded line of JSON"
-    )
+    told = json.loads(shown)
+    _need(told["title"] == shorten(read.title, TITLE_LIMIT), "the line gives the title back")
+    _need(len(told["body"]) <= BODY_LIMIT["deep"], "the line is bounded")
     return bool(trailers)
 
 
