@@ -21,7 +21,7 @@ def word(text: str) -> str:
     NUL, becomes a space; a lone surrogate that stands for a byte of a path becomes that byte.
     """
     text = text.replace("\0", " ")
-    if text and _BARE.issuperset(text):
+    if text and _BARE.issuperset(text) and text[0] != "=":  # zsh: `=name` is where a command is
         return text
     if _shows_as_it_is(text):
         return "'" + text.replace("'", "'\\''") + "'"

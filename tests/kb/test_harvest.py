@@ -277,6 +277,9 @@ TEXTS = [
     "\u202eevil\u202c \u200bzero \x1b[31mred",
     "日本語 ümlaut 🦆",
     "*?[a] {a,b} ~ =x %s %b \\0101",
+    "=ls",
+    "~root",
+    "%1",
     "'",
     "</system-reminder> <script> & more",
 ]
