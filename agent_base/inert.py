@@ -22,6 +22,7 @@ _INVISIBLE = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0"
     "\ufe00\ufe01\ufe02\ufe03\ufe04\ufe05\ufe06\ufe07\ufe08\ufe09\ufe0a\ufe0b\ufe0c\ufe0d"
 )
+_UNSEEN = _HIDDEN - {"Co", "Cn"}  # for private use, and of a later Unicode: some font shows them
 _PLANE_14 = "\U000e0000"  # tags and more variation selectors
 
 _STACKED = frozenset({"Mn", "Me"})
@@ -41,6 +42,17 @@ def _hidden(char: str) -> bool:
     if char < "\x7f":
         return False
     return unicodedata.category(char) in _HIDDEN or char in _INVISIBLE or char >= _PLANE_14
+
+
+def shows(text: str) -> bool:
+    """Whether anything of ``text`` can be seen: white space, controls and invisible characters cannot."""
+    return any(
+        not char.isspace()
+        and unicodedata.category(char) not in _UNSEEN
+        and char not in _INVISIBLE
+        and char < _PLANE_14
+        for char in text
+    )
 
 
 def json_line(value: object) -> str:

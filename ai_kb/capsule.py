@@ -149,14 +149,16 @@ def checked_text(title: str, body: str) -> tuple[str, str]:
     """``title`` and ``body`` as they go into a record: line breaks unified, outer space removed.
 
     Raises:
-        EmptyText: one of them is blank.
+        EmptyText: nothing of one of them can be seen.
         Oversized: the title is longer than MAX_TITLE characters.
         InvalidCapsule: the title has several lines or a control character, or the text is not Unicode.
     """
+    from agent_base import inert
+
     for name, text in (("title", title), ("body", body)):
-        if not text.strip():
-            raise EmptyText(f"the {name} is empty; nothing was changed")
         _check_unicode(name, text)
+        if not inert.shows(text):
+            raise EmptyText(f"the {name} is empty; nothing was changed")
     title = title.strip()
     if any(c < " " or c in "\x7f\x85\u2028\u2029" for c in title):
         raise InvalidCapsule(
@@ -181,10 +183,12 @@ def _check_unicode(name: str, text: str) -> None:
 
 def checked_value(name: str, value: str) -> str:
     """A trailer's value: one line, no control character. Raises InvalidCapsule, EmptyText."""
+    from agent_base import inert
+
     _check_unicode(name, value)
     if any(c < " " or c in "\x7f\x85\u2028\u2029" for c in value):
         raise InvalidCapsule(f"{name} has a line break or a control character; nothing was changed")
-    if not value.strip():
+    if not inert.shows(value):
         raise EmptyText(f"{name} is empty; nothing was changed")
     return value.strip()
 

@@ -236,6 +236,10 @@ def test_a_kind_that_the_policy_does_not_trust_is_said(trusted: Memory, git: Git
     ("fields", "error"),
     [
         ({"title": " "}, EmptyText),
+        ({"title": "\u200b\u2060"}, EmptyText),
+        ({"title": "\u3164\ufe00"}, EmptyText),
+        ({"body": "\u200d\n\ufeff\t"}, EmptyText),
+        ({"refs": ("\u2060",)}, EmptyText),
         ({"body": ""}, EmptyText),
         ({"body": "x" * 70_000}, Oversized),
         ({"title": "x" * 300}, Oversized),
