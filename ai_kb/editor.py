@@ -3,17 +3,54 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from agent_base.cli import Console
+from agent_base.errors import SuiteError
+from agent_base.inert import terminal
 from ai_kb.errors import KbError
 
-COMMENT = "#"
+T = TypeVar("T")
+
+# Below a capsule in the editor; what is left out is said by the caller's last line.
+CAPSULE_NOTES = (
+    "# First line: the title. Then a blank line and the body: what is so, and why.",
+    "# These lines are left out; others that start with # are not.",
+)
 
 
-def edit(text: str, console: Console, *, name: str = "capsule.txt") -> str:
-    """``text`` as a person leaves it in ``$VISUAL``, ``$EDITOR`` or ``vi``; comment lines are dropped.
+def edit_until_taken(
+    text: str, notes: Sequence[str], console: Console, take: Callable[[str], T], *, name: str = "capsule.txt"
+) -> T:
+    """What ``take`` makes of the text as a person leaves it in an editor.
 
-    Raises KbError when the editor cannot be started or fails.
+    A text that ``take`` refuses is not lost: the person sees why and may edit it again.
+
+    Args:
+        notes: see ``edit``.
+
+    Raises:
+        KbError: the editor fails, or the person gave up.
+        SuiteError: what ``take`` raises for an empty text.
+    """
+    while True:
+        text = edit(text, console, notes=notes, name=name)
+        try:
+            return take(text)
+        except SuiteError as error:
+            if not text.strip():
+                raise
+            console.err(terminal(error.message + (f" ({error.hint})" if error.hint else "")))
+            if ask("Edit again, quit?", console, "eq") != "e":
+                raise KbError("given up; nothing was changed") from error
+
+
+def edit(text: str, console: Console, *, notes: Sequence[str] = (), name: str = "capsule.txt") -> str:
+    """``text`` as a person leaves it in ``$VISUAL``, ``$EDITOR`` or ``vi``.
+
+    ``notes`` are lines that stand below it there and are no part of it; every other line is, whatever it
+    starts with. Raises KbError when the editor cannot be started or fails.
     """
     import shlex
     import subprocess
@@ -23,7 +60,7 @@ def edit(text: str, console: Console, *, name: str = "capsule.txt") -> str:
     with tempfile.TemporaryDirectory(prefix="ai-kb-", dir=console.env.get("TMPDIR") or None) as directory:
         path = os.path.join(directory, name)
         with open(path, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
+            file.write("\n".join((text.rstrip("\n"), "", *notes, "")))
         try:
             done = subprocess.run([*shlex.split(editor), path], env=dict(console.env), check=False)
         except (OSError, ValueError) as error:
@@ -34,7 +71,7 @@ def edit(text: str, console: Console, *, name: str = "capsule.txt") -> str:
             raise KbError(f"the editor {editor!r} ended with {done.returncode}; nothing was changed")
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().split("\n")
-    return "\n".join(line for line in lines if not line.startswith(COMMENT)).strip("\n")
+    return "\n".join(line for line in lines if line not in notes).strip("\n")
 
 
 def title_and_body(text: str) -> tuple[str, str]:

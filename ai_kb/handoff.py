@@ -114,6 +114,11 @@ def _still_failing(entries: Sequence[Mapping[str, object]]) -> list[str]:
 
 # ---------------------------------------------------------------- for an editor
 
+NOTES = (
+    "# First what it is about, then four lists, one item per line. Next actions are proposals:",
+    "# nobody carries them out because they stand here. These lines are left out.",
+)
+
 
 def to_text(handoff: Handoff) -> str:
     """The draft as a person edits it."""
@@ -127,10 +132,6 @@ def to_text(handoff: Handoff) -> str:
     )
     for heading, items in lists.items():
         lines += [f"[{heading}]", *(f"- {item}" for item in items), ""]
-    lines += [
-        "# First what it is about, then four lists, one item per line. Next actions are proposals:",
-        "# nobody carries them out because they stand here. Lines that start with # are left out.",
-    ]
     return "\n".join(lines) + "\n"
 
 

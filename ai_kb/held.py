@@ -76,16 +76,20 @@ def digits_of(text: str) -> str:
     return digits if SHORTEST_PREFIX <= len(digits) <= 64 and _HEX.issuperset(digits) else ""
 
 
-def full_id(text: str, ids: Iterable[str]) -> str:
+def full_id(text: str, ids: Iterable[str], *, reading: bool = False) -> str:
     """The one id of ``ids`` that ``text`` names: whole, or by at least 8 hex digits of its beginning.
+
+    Args:
+        reading: nothing was to be changed, so nothing is said about that.
 
     Raises:
         NotFound: none is, or several are (they are named).
     """
+    unchanged = "" if reading else "; nothing was changed"
     prefix = text.strip().lower().removeprefix("sha256:")
     if len(prefix) < SHORTEST_PREFIX or not _HEX.issuperset(prefix):
         raise NotFound(
-            f"{text[:80]!r} is no memory id: at least {SHORTEST_PREFIX} hex digits are expected",
+            f"{text[:80]!r} is no memory id: at least {SHORTEST_PREFIX} hex digits are expected{unchanged}",
             ",ai-kb list shows the ids",
         )
     found = sorted({i for i in ids if i.startswith("sha256:" + prefix)})
@@ -93,6 +97,8 @@ def full_id(text: str, ids: Iterable[str]) -> str:
         return found[0]
     if found:
         raise NotFound(
-            f"{text[:80]!r} fits {len(found)} memories: {', '.join(found[:4])}", "give more digits"
+            f"{text[:80]!r} fits {len(found)} memories: {', '.join(found[:4])}{unchanged}", "give more digits"
         )
-    raise NotFound(f"there is no memory {text[:80]!r} in the stores at hand", ",ai-kb list shows the ids")
+    raise NotFound(
+        f"there is no memory {text[:80]!r} in the stores at hand{unchanged}", ",ai-kb list shows the ids"
+    )

@@ -100,9 +100,10 @@ def waiting_line(call: CallLike) -> str:
         return ""
     if not count:
         return ""
-    records = "1 record" if count == 1 else f"{count} records"
+    records, wait, they_are = ("record", "waits", "it is") if count == 1 else ("records", "wait", "they are")
     return (
-        f"Note: {records} of this repository's memory wait for a person's word before they are shown here; "
+        f"Note: {count} {records} of this repository's memory {wait} for a person's word before {they_are} "
+        "shown here; "
         "tell the user about `,ai-kb policy accept`."
     )
 

@@ -121,6 +121,12 @@ def seen_ids(spec_dir: str, session_key: str) -> list[str]:
     return _read(state_path(spec_dir, session_key))[0]
 
 
+def ever_injected(spec_dir: str, session_key: str) -> set[str]:
+    """Ids that were injected into a session, also of what is no longer in its context. Takes no lock."""
+    ids, _, times = _read(state_path(spec_dir, session_key))
+    return {*ids, *(memory_id for memory_id, _ in times)}
+
+
 def injections(spec_dir: str, session_key: str) -> list[tuple[str, float]]:
     """(id, seconds since the epoch) of the latest injections into a session, oldest first, also of what is
     no longer in its context. Takes no lock."""

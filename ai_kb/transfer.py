@@ -117,13 +117,14 @@ def _read_line(data: bytes) -> Line:
 
 
 def import_lines(store: Store, lines: Iterable[Line], name: str, *, dry_run: bool = False) -> list[Imported]:
-    """Put verified lines into ``store``, stream by stream.
+    """Put verified lines into ``store``: every stream is checked before the first one is written.
 
     Args:
         name: what the accepted refs are kept under, like a remote.
 
     Raises:
-        KbError: a stream has a gap, or differs from what is there. Streams before it may be in.
+        KbError: a stream has a gap, or differs from what is there; nothing was changed.
+        HnError: a ref was moved by somebody else meanwhile. Streams before it are in.
     """
     if not is_remote_name(name):
         raise KbError(f"{name[:80]!r} cannot name a source; nothing was changed", "letters, digits, - and _")
@@ -132,19 +133,32 @@ def import_lines(store: Store, lines: Iterable[Line], name: str, *, dry_run: boo
         envelope = line.memory.envelope
         streams.setdefault((envelope.actor, envelope.stream), {})[envelope.sequence] = line
     own = Keyring.of(store.repo).active_actor()
-    done: list[Imported] = []
+    plans: list[_Plan] = []
     with store.repo.objects() as reader:
         for (actor, stream), entries in sorted(streams.items()):
             ref = memory_ref(actor, stream) if actor == own else accepted_ref(name, actor, stream)
             source = Source(ref, actor, stream, "" if actor == own else name)
             chain = [entries[number] for number in sorted(entries)]
-            done.append(_import_stream(store, reader, source, chain, dry_run=dry_run))
-    return done
+            plans.append(_planned(store, reader, source, chain))
+    if not dry_run:
+        for plan in plans:
+            _write(store, plan)
+    return [
+        Imported(plan.source.ref, plan.source.actor, plan.source.stream, len(plan.added)) for plan in plans
+    ]
 
 
-def _import_stream(
-    store: Store, reader: ObjectReader, source: Source, chain: list[Line], *, dry_run: bool
-) -> Imported:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to be added to a stream: ``before`` is the head that its ref must still have then."""
+
+    source: Source
+    before: str | None
+    added: list[Line]
+
+
+def _planned(store: Store, reader: ObjectReader, source: Source, chain: list[Line]) -> _Plan:
+    """Check a stream against what is there. Raises KbError."""
     _check_chain(chain)
     before = store.repo.refs(source.ref).get(source.ref)
     there = [] if before is None else verify_stream(store.repo, reader, source, before)
@@ -152,25 +166,27 @@ def _import_stream(
         if have.memory.id != line.memory.id:
             raise KbError(
                 f"{source.ref} says something else at sequence {line.memory.envelope.sequence}; "
-                "it was not changed"
+                "nothing was changed"
             )
-    parent = before
-    added = chain[len(there) :]
-    if added and not dry_run:
-        for line in added:
-            parent, _ = write_memory(
-                store.repo,
-                payload=line.memory.payload,
-                signature=line.signature.encode("ascii"),
-                memory_id=line.memory.id,
-                parent=parent,
-                actor=source.actor,
-                actor_name=line.memory.envelope.actor_name,
-                timestamp=line.memory.envelope.timestamp,
-            )
+    return _Plan(source, before, chain[len(there) :])
+
+
+def _write(store: Store, plan: _Plan) -> None:
+    parent = plan.before
+    for line in plan.added:
+        parent, _ = write_memory(
+            store.repo,
+            payload=line.memory.payload,
+            signature=line.signature.encode("ascii"),
+            memory_id=line.memory.id,
+            parent=parent,
+            actor=plan.source.actor,
+            actor_name=line.memory.envelope.actor_name,
+            timestamp=line.memory.envelope.timestamp,
+        )
+    if plan.added:
         assert parent is not None
-        update_ref(store.repo, source.ref, parent, before)
-    return Imported(source.ref, source.actor, source.stream, len(added))
+        update_ref(store.repo, plan.source.ref, parent, plan.before)
 
 
 def _check_chain(chain: list[Line]) -> None:
@@ -180,6 +196,6 @@ def _check_chain(chain: list[Line]) -> None:
         if envelope.sequence != number or envelope.previous != previous:
             raise KbError(
                 f"stream {envelope.stream} of {envelope.actor} has a gap or a break at sequence {number}; "
-                "it was not changed"
+                "nothing was changed"
             )
         previous = line.memory.id

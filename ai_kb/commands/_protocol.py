@@ -259,7 +259,7 @@ def drift(store: Store, asked: Sequence[tuple[str, str, str]]) -> dict[str, list
 # ---------------------------------------------------------------- one memory
 
 
-def find(text: str, words: Words, console: Console) -> tuple[Store, VerifiedMemory]:
+def find(text: str, words: Words, console: Console, *, reading: bool = False) -> tuple[Store, VerifiedMemory]:
     """The store and the verified memory that an id or the beginning of one names.
 
     Raises NotFound; where it is not found and a store cannot be verified, that store's error.
@@ -277,7 +277,7 @@ def find(text: str, words: Words, console: Console) -> tuple[Store, VerifiedMemo
         for memory_id, memory in found.items():
             holders.setdefault(memory_id, (store, memory))
     try:
-        return holders[full_id(text, holders)]
+        return holders[full_id(text, holders, reading=reading)]
     except NotFound:
         if failure is not None:
             raise failure from None
@@ -290,7 +290,7 @@ def about(verb: str, words: Sequence[str], console: Console) -> tuple[Store, Wor
     position = _first_positional(verb, split_words.rest)
     if position is None:
         raise UsageError(f"usage: {parser_of(verb).usage_line}")
-    store, memory = find(split_words.rest[position], split_words, console)
+    store, memory = find(split_words.rest[position], split_words, console, reading=verb == "show")
     rest = list(split_words.rest)
     rest[position] = memory.id
     return store, split_words, rest

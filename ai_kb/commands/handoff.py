@@ -71,19 +71,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     options = _parser().parse_args(args.words)
     place = _common.place(options, console)
     if options.input is not None:
-        request = read_input(options.input, console)
-    else:
-        drafted = _draft(options, place)
-        if options.draft or not consent.is_person(console):
-            console.stdout.write(json.dumps(drafted.request(_topics(place, console)), indent=2) + "\n")
-            return 0
-        edited = handoff.from_text(editor.edit(handoff.to_text(drafted), console, name="handoff.txt"))
+        return _sign(read_input(options.input, console), options, place, console)
+    drafted = _draft(options, place)
+    if options.draft or not consent.is_person(console):
+        console.stdout.write(json.dumps(drafted.request(_topics(place, console)), indent=2) + "\n")
+        return 0
+
+    def take(text: str) -> int:
+        edited = handoff.from_text(text)
         if not edited.content:
             raise EmptyText("the handoff is empty; nothing was signed")
         request = json.dumps(edited.request(_topics(place, console))).encode()
-    if not options.allow_secret:
-        _refuse_secrets(request)
-    return _sign(request, options, place, console)
+        return _sign(request, options, place, console)
+
+    text = handoff.to_text(drafted)
+    return editor.edit_until_taken(text, handoff.NOTES, console, take, name="handoff.txt")
 
 
 def _draft(options: argparse.Namespace, place: _common.Place) -> handoff.Handoff:
@@ -137,6 +139,8 @@ def _chosen(place: _common.Place, wanted: str, console: Console) -> tuple[Store,
 
 
 def _sign(request: bytes, options: argparse.Namespace, place: _common.Place, console: Console) -> int:
+    if not options.allow_secret:
+        _refuse_secrets(request)
     store, why = _chosen(place, options.store, console)
     words = ["--input", "-", "--json", "--at", options.at, "--applies", options.applies]
     status, out = _protocol.sign(store, "handoff", words, place, console, request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent_base.cli import Console
@@ -13,10 +13,12 @@ from agent_base.errors import SuiteError, UsageError
 from agent_base.frozen import dataclass
 from agent_memory import recorder, worklog
 from agent_memory.layout import Commands
+from agent_memory.workspace import is_session_key
 from ai_kb import alike, seen, shelf, stores
 from ai_kb.commands import _common
 from ai_kb.commands._common import Place, count
 from ai_kb.errors import KbError
+from ai_kb.failures import text_of
 from ai_kb.harvest import LIMIT, MIN_REPEATS, Candidate, Said, harvest, remember_options, shown
 from ai_kb.hn import cache_bits as bits
 from ai_kb.likeness import Known
@@ -103,7 +105,7 @@ def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest
         entries,
         workspace=place.workspace,
         min_repeats=args.min_repeats,
-        said=lambda texts: _said(texts, place, console),
+        said=lambda texts: _said(texts, _sessions(entries, place), place, console),
         command=lambda candidate: commands.knowledge("remember", *remember_options(candidate, scope())),
     )
     return Harvest(
@@ -140,10 +142,15 @@ def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]
     return result.pending, result.errors
 
 
-def _said(texts: Sequence[tuple[str, str]], place: Place, console: Console) -> Said:
-    """What the stores say of ``texts``, and what of them was injected into this session."""
-    key = place.session_key
-    injected = seen.seen_ids(place.state.spec_dir, key) if key else ()
+def _sessions(entries: Sequence[Mapping[str, object]], place: Place) -> list[str]:
+    """Keys of the sessions whose work a worklog tells of, and of the one that is named."""
+    keys = {place.session_key, *(text_of(entry, "session_key") for entry in entries)}
+    return sorted(filter(is_session_key, keys))
+
+
+def _said(texts: Sequence[tuple[str, str]], sessions: Sequence[str], place: Place, console: Console) -> Said:
+    """What the stores say of ``texts``, and what of them was injected into one of ``sessions``."""
+    injected = {i for key in sessions for i in seen.ever_injected(place.state.spec_dir, key)}
 
     def answer(held: Shelf) -> tuple[list[list[Known]], list[Known]]:
         name, everything = held.store.name, held.everything()

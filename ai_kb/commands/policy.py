@@ -83,7 +83,7 @@ def _show(args: argparse.Namespace, console: Console) -> int:
         console.json(answers)
         return 0
     for answer in answers:
-        _common.say(console, f"== {answer['store']} store")
+        _common.say(console, f"== {stores.described(answer['store'])}")
         for name in _SHOWN:
             value = answer.get(name)
             if value not in (None, "", []):
@@ -182,6 +182,7 @@ def _untrust(args: argparse.Namespace, console: Console) -> int:
 def _change(args: argparse.Namespace, console: Console, *, trusted: bool) -> int:
     edit = policy_file.trust if trusted else policy_file.untrust
     word = "trusted" if trusted else "no longer trusted"
+    already = "is trusted already" if trusted else "is not trusted"
     if args.store == HOME:
         store = stores.open_home(console.env)
         if store is None:
@@ -191,7 +192,10 @@ def _change(args: argparse.Namespace, console: Console, *, trusted: bool) -> int
         after = edit(before, actor) if before is not None else policy_file.new_policy(actor, (actor,))
         if after is not None:
             stores.commit_policy(store, after, f"{word.capitalize()}: {actor}", console.now())
-        _common.say(console, f"{actor} is {word} in the home store" + ("." if after else " already."))
+        if after is None:
+            _common.say(console, f"{actor} {already} in the home store; nothing was changed.")
+        else:
+            _common.say(console, f"{actor} is {word} in the home store.")
         return 0
     store = _repository(args, console)
     actor = _actor(args, store)
@@ -205,7 +209,7 @@ def _change(args: argparse.Namespace, console: Console, *, trusted: bool) -> int
         ) from None
     after = edit(data, actor)
     if after is None:
-        _common.say(console, f"{actor} is {word} already; nothing was changed.")
+        _common.say(console, f"{actor} {already}; nothing was changed.")
         return 0
     _write(path, after)
     _common.say(console, f"{actor} is {word} in {POLICY_PATH} of the work tree.")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from agent_base import inert
@@ -20,13 +22,7 @@ _DESCRIPTION = """\
 Show each candidate of `,ai-kb harvest` and ask: accept it as it stands, edit it first, skip it, or stop.
 Needs a person at a terminal: what is signed here counts as said by a person."""
 
-_TEMPLATE = """\
-{title}
-
-{body}
-# First line: the title. Then a blank line and the body. Lines that start with # are left out.
-# An empty text skips this candidate.
-"""
+_NOTES = (*editor.CAPSULE_NOTES, "# An empty text skips this candidate.")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -60,13 +56,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
             break
         if answer == "s":
             continue
-        title, body = candidate.title, candidate.body
-        if answer == "e":
-            text = editor.edit(_TEMPLATE.format(title=title, body=body), console)
-            title, body = editor.title_and_body(text)
-            if not title:
-                continue
-        kept += _keep(candidate, title, body, place, console)
+        keep = functools.partial(_keep, candidate, place, console)
+        try:
+            if answer == "a":
+                kept += keep(candidate.title, candidate.body)
+            else:
+                kept += _edited(candidate, console, keep)
+        except SuiteError as error:  # shown, and the walk goes on
+            _common.warn(console, error.message + (f" ({error.hint})" if error.hint else ""))
     console.out(f"{kept} remembered of {len(candidates)}.")
     return 0
 
@@ -78,10 +75,22 @@ def _show(candidate: Candidate, number: int, total: int, console: Console) -> No
     console.out(f"  {inert.terminal(candidate.title)}")
     for line in candidate.body.split("\n"):
         console.out(f"    {inert.terminal(line)}")
+    if candidate.refs:
+        console.out("    refs: " + ", ".join(inert.terminal(ref) for ref in candidate.refs))
 
 
-def _keep(candidate: Candidate, title: str, body: str, place: _common.Place, console: Console) -> int:
-    """Remember one candidate; a refusal is shown and the walk goes on."""
+def _edited(candidate: Candidate, console: Console, keep: Callable[[str, str], int]) -> int:
+    """Remember one candidate as a person edits it; 0 where nothing is left of it."""
+
+    def take(text: str) -> int:
+        title, body = editor.title_and_body(text)
+        return keep(title, body) if title else 0
+
+    return editor.edit_until_taken(f"{candidate.title}\n\n{candidate.body}", _NOTES, console, take)
+
+
+def _keep(candidate: Candidate, place: _common.Place, console: Console, title: str, body: str) -> int:
+    """Remember one candidate. Raises SuiteError when it is refused."""
     source = next((ref for ref in candidate.refs if is_source(ref)), None)
     draft = Draft(
         title,
@@ -91,17 +100,13 @@ def _keep(candidate: Candidate, title: str, body: str, place: _common.Place, con
         refs=tuple(ref for ref in candidate.refs if ref != source),
         by_agent=False,
     )
-    try:
-        done = remember(
-            draft,
-            workspace=place.workspace,
-            env=console.env,
-            now=console.now(),
-            name=_common.name_for_home(place, console),
-            cwd=place.workspace,
-        )
-    except SuiteError as error:
-        _common.warn(console, error.message + (f" ({error.hint})" if error.hint else ""))
-        return 0
+    done = remember(
+        draft,
+        workspace=place.workspace,
+        env=console.env,
+        now=console.now(),
+        name=_common.name_for_home(place, console),
+        cwd=place.workspace,
+    )
     report(done, console, as_json=False)
     return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from typing import Any
 
 from agent_base.cli import Console, offer
@@ -29,21 +30,14 @@ examples:
   ,ai-kb remember                        at a terminal: opens $EDITOR
 """
 
-_TEMPLATE = """\
-{title}
-
-{body}
-# First line: the title. Then a blank line and the body: what is so, and why.
-# Lines that start with # are left out. An empty text remembers nothing.
-"""
-
 
 def add_capsule_options(parser: argparse.ArgumentParser) -> None:
     """The options that describe a capsule."""
     add = parser.add_argument
     add("--title", default="", help="one line that says it")
-    add("--body", default=None, help="what is so, and why")
-    add("--body-file", metavar="FILE", help="read the body from a file, `-` from standard input")
+    body = parser.add_mutually_exclusive_group().add_argument
+    body("--body", default=None, help="what is so, and why")
+    body("--body-file", metavar="FILE", help="read the body from a file, `-` from standard input")
     kinds = f"{', '.join(capsule.KINDS)} (default: {capsule.DEFAULT_KIND})"
     offer(add("--kind", default="", help=kinds), capsule.KINDS)
     scopes = f"{', '.join(capsule.SCOPES)} (default: project, in a repository)"
@@ -78,17 +72,19 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     """Remember one capsule."""
     place = _common.place(args, console)
-    title, body = read_text(args, console)
-    done = remember(
-        draft_of(args, console, title, body),
-        workspace=place.workspace,
-        env=console.env,
-        now=console.now(),
-        name=_common.name_for_home(place, console),
-        cwd=console.cwd,
-        dry_run=args.dry_run,
-    )
-    report(done, console, as_json=args.json)
+
+    def take(title: str, body: str) -> Remembered:
+        return remember(
+            draft_of(args, console, title, body),
+            workspace=place.workspace,
+            env=console.env,
+            now=console.now(),
+            name=_common.name_for_home(place, console),
+            cwd=console.cwd,
+            dry_run=args.dry_run,
+        )
+
+    report(with_text(args, console, take), console, as_json=args.json)
     return 0
 
 
@@ -114,21 +110,28 @@ def draft_of(args: argparse.Namespace, console: Console, title: str, body: str) 
     )
 
 
-def read_text(
-    args: argparse.Namespace, console: Console, old_title: str = "", old_body: str = ""
-) -> tuple[str, str]:
-    """Title and body from options, a file, standard input, or a person in an editor."""
+def with_text(
+    args: argparse.Namespace,
+    console: Console,
+    take: Callable[[str, str], Remembered],
+    old_title: str = "",
+    old_body: str = "",
+) -> Remembered:
+    """What ``take`` makes of title and body: from options, a file, standard input, or a person in an editor,
+    who may edit again what is refused."""
     if args.body is not None:
-        return args.title, args.body
+        return take(args.title, args.body)
     if args.body_file is not None:
-        return args.title, _read_body(args.body_file, console)
+        return take(args.title, _read_body(args.body_file, console))
     if not console.person():
         raise EmptyText(
             "there is no body; nothing was changed",
             "give --body TEXT or --body-file FILE (`-`: standard input)",
         )
-    text = editor.edit(_TEMPLATE.format(title=args.title or old_title, body=old_body), console)
-    return editor.title_and_body(text)
+    text = f"{args.title or old_title}\n\n{old_body}"
+    return editor.edit_until_taken(
+        text, editor.CAPSULE_NOTES, console, lambda edited: take(*editor.title_and_body(edited))
+    )
 
 
 def _read_body(name: str, console: Console) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from agent_base.cli import Console
@@ -12,6 +13,14 @@ from ai_kb.capsule import Capsule
 from ai_kb.commands import _common, _protocol
 from ai_kb.hn import canonical
 from ai_kb.hn.commands.show import look
+
+# The lists of a handoff, and what stands above them.
+_LISTS = (
+    ("completed", "Completed"),
+    ("assumptions", "Assumptions"),
+    ("blockers", "Blockers"),
+    ("nextActions", "Next actions"),
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,14 +52,27 @@ def run(args: argparse.Namespace, console: Console) -> int:
             beside |= {"capsule_kind": capsule.kind, "scope": capsule.scope, "by": capsule.by}
         console.json({**beside, **answer})
         return 0
-    _common.say_lines(console, found.as_text())
+    _common.say_lines(console, found.as_text(content=False))
     _common.say(console, f"Store: the {store.described}")
-    if capsule is not None:
+    if data is not None and capsule is not None:
         by = capsule.by + (" (approved)" if approved else "")
         _common.say(console, f"Capsule: {capsule.kind}, scope {capsule.scope or 'not said'}, by {by}")
-        _common.say(console, f"Topics: {' '.join(data['topics'] or ())}" if data else "")
-        for line in data["content"].split("\n") if data else ():
-            _common.say(console, f"    {line}".rstrip())
+        _common.say(console, f"Topics: {' '.join(data['topics'] or ())}")
+    for name, label in (("projection", "Content"), ("targetProjection", "Content of the target")):
+        if answer.get(name):
+            _say_data(label, answer[name]["data"], console)
     for path in changed:
         _common.say(console, f"source changed: {path} is no longer what it was when this was signed")
     return 0
+
+
+def _say_data(label: str, data: Mapping[str, Any], console: Console) -> None:
+    """An author's text, indented: no line of it can look like one of those that are generated."""
+    lists = data.get("handoff") or {}
+    texts = [(label, str(data["content"]).split("\n"))]
+    texts += [(heading, [f"- {item}" for item in lists.get(name) or ()]) for name, heading in _LISTS]
+    for heading, lines in texts:
+        if lines:
+            _common.say(console, f"{heading} (inert):")
+        for line in lines:
+            _common.say(console, f"    {line}".rstrip())

@@ -98,8 +98,11 @@ def _show(answer: dict[str, Any], console: Console) -> None:
             if store[name]:
                 _common.say(console, f"{store[name]} {text}")
         if store.get("accepted") is False and store["recalled"]:
+            one = store["recalled"] == 1
             _common.say(
-                console, f"{store['recalled']} wait for `,ai-kb policy accept` before they are injected"
+                console,
+                f"{store['recalled']} {'waits' if one else 'wait'} for `,ai-kb policy accept` before "
+                f"{'it is' if one else 'they are'} injected",
             )
     if not answer["stores"]:
         console.out("No store yet (,ai-kb init, or the first `,ai-kb remember`).")

@@ -10,8 +10,8 @@ from agent_base.errors import UsageError
 from agent_base.frozen import replace
 from ai_kb.capsule import Capsule
 from ai_kb.commands import _common, _protocol
-from ai_kb.commands.remember import add_capsule_options, draft_of, read_text, report
-from ai_kb.remember import remember
+from ai_kb.commands.remember import add_capsule_options, draft_of, report, with_text
+from ai_kb.remember import Remembered, remember
 
 _DESCRIPTION = """\
 Replace one of your own capsules. What is not said again (kind, scope, domains, tags, sources,
@@ -56,29 +56,30 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if record is None:
         raise UsageError(f"{memory.id} is a {memory.envelope.operation}, not a record; nothing was changed")
     old = Capsule(record.kind, record.content, record.topics)
-    title, body = read_text(options, console, old.title, old.body)
-    draft = draft_of(options, console, title or old.title, body)
-    domains = draft.domains or old.domains
-    draft = replace(
-        draft,
-        kind=draft.kind or _common.capsule_kind(old.kind),
-        scope=draft.scope or old.scope,
-        scope_said=bool(draft.scope),
-        confidence=draft.confidence or next(iter(old.trailer("Confidence")), ""),
-        sources=draft.sources or tuple(old.trailer("Source")),
-        domains=domains,
-        tags=draft.tags or old.tags,
-        refs=draft.refs or tuple(old.trailer("Refs")),
-        supersedes=memory.id,
-        store=store.name,
-    )
-    done = remember(
-        draft,
-        workspace=place.workspace,
-        env=console.env,
-        now=console.now(),
-        cwd=console.cwd,
-        dry_run=options.dry_run,
-    )
-    report(done, console, as_json=options.json)
+
+    def take(title: str, body: str) -> Remembered:
+        draft = draft_of(options, console, title or old.title, body)
+        draft = replace(
+            draft,
+            kind=draft.kind or _common.capsule_kind(old.kind),
+            scope=draft.scope or old.scope,
+            scope_said=bool(draft.scope),
+            confidence=draft.confidence or next(iter(old.trailer("Confidence")), ""),
+            sources=draft.sources or tuple(old.trailer("Source")),
+            domains=draft.domains or old.domains,
+            tags=draft.tags or old.tags,
+            refs=draft.refs or tuple(old.trailer("Refs")),
+            supersedes=memory.id,
+            store=store.name,
+        )
+        return remember(
+            draft,
+            workspace=place.workspace,
+            env=console.env,
+            now=console.now(),
+            cwd=console.cwd,
+            dry_run=options.dry_run,
+        )
+
+    report(with_text(options, console, take, old.title, old.body), console, as_json=options.json)
     return 0

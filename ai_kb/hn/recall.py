@@ -82,6 +82,11 @@ def content_lines(row: RowFacts) -> list[str]:
     return [f"  {readable(str(row.record['content']))}"]
 
 
+def indented_lines(row: RowFacts) -> list[str]:
+    """The same, every line of it indented: none can look like the heading of a record."""
+    return [f"  {line}".rstrip() for line in readable(str(row.record["content"])).split("\n")]
+
+
 def missing_dependencies(rows: Sequence[RowFacts]) -> list[dict[str, object]]:
     """What the rows of a page name that is not there; sorted, each once."""
     found: dict[tuple[str, ...], dict[str, object]] = {}

@@ -8,6 +8,7 @@ from typing import Any
 from agent_base.cli import Console
 from ai_kb.hn import recall as recalls
 from ai_kb.hn.commands import _reading
+from ai_kb.hn.commands._where import InRepository
 from ai_kb.hn.errors import HnUsageError, InvalidRequest
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.request import Request, from_input
@@ -53,7 +54,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
         lambda index: recalls.recall(index, request),
         keep_index=_reading.keeps_index(console),
     )
-    return _reading.print_result(args, console, result, recalls.content_lines)
+    # `hn` prints what the first implementation prints; for another command no author begins a line.
+    lines = recalls.indented_lines if isinstance(console, InRepository) else recalls.content_lines
+    return _reading.print_result(args, console, result, lines)
 
 
 def request_of(args: argparse.Namespace, console: Console) -> Request:

@@ -96,8 +96,9 @@ class Shown:
         value["missingDependencies"] = [dependency_object(dependency) for dependency in self.dependencies]
         return value
 
-    def as_text(self) -> str:
-        """The result for a terminal; controls in author text are replaced."""
+    def as_text(self, *, content: bool = True) -> str:
+        """The result for a terminal; controls in author text are replaced. Without ``content``: generated
+        lines alone."""
         lines = [
             _shared.WARNING,
             f"Memory: {self.memory.id}",
@@ -116,8 +117,9 @@ class Shown:
                     f"Evidence: {row.evidence}",
                     f"Trust: {row.trust}",
                     f"Content digest: {row.content_digest}",
-                    f"Content (inert): {_shared.readable(row.data.content)}",
                 ]
+                if content:
+                    lines.append(f"Content (inert): {_shared.readable(row.data.content)}")
         return "\n".join(lines) + "\n"
 
 
