@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from ai_kb.hn import canonical
 from ai_kb.hn.errors import InvalidCursor, InvalidIndex, InvalidStream
 from ai_kb.hn.fields import is_digest, is_oid
+from ai_kb.hn.request import REQUEST_FIELDS, REQUIRED_FIELDS
 from ai_kb.hn.streamrefs import parse_ref
 
 RECALL = "recall"
@@ -26,22 +27,6 @@ MAX_CURSOR_BYTES = 1024
 _SOURCE_DOMAIN = b"hn-memory-index-source-v0"
 _CURSOR_FIELDS = ("version", "queryDigest", "lastMemoryId")
 _HEX_DIGEST_LENGTH = 64
-# The order in which a normalized request is digested; what is absent or empty is left out.
-REQUEST_FIELDS = (
-    "version",
-    "atCommit",
-    "subject",
-    "path",
-    "topic",
-    "kind",
-    "actor",
-    "lifecycle",
-    "trust",
-    "query",
-    "maxRecords",
-    "maxContentBytes",
-    "includeUntrusted",
-)
 
 
 def _domain(kind: str, part: str) -> str:
@@ -91,8 +76,7 @@ def normalized_request(request: Mapping[str, object]) -> dict[str, object]:
     ``version``, ``atCommit`` and the two bounds are always there. Values are taken as they are: the
     caller has trimmed, lowercased, sorted and defaulted them.
     """
-    always = ("version", "atCommit", "maxRecords", "maxContentBytes")
-    return {name: request[name] for name in REQUEST_FIELDS if name in always or request.get(name)}
+    return {name: request[name] for name in REQUEST_FIELDS if name in REQUIRED_FIELDS or request.get(name)}
 
 
 def query_digest(

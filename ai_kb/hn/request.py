@@ -23,7 +23,8 @@ LIFECYCLES = ("active", "superseded", "retracted", "branching", "dependency-miss
 TRUST_CLASSES = ("actor-untrusted", "kind-untrusted", "policy-missing", "qualified")
 KINDS = ("assumption", "attempt", "decision", "handoff", "observation", "verification")
 
-_INPUT_FIELDS = (
+# Of a normalized request, in the order in which it is digested; REQUIRED_FIELDS are there whatever they hold.
+REQUEST_FIELDS = (
     "version",
     "atCommit",
     "subject",
@@ -36,10 +37,11 @@ _INPUT_FIELDS = (
     "query",
     "maxRecords",
     "maxContentBytes",
-    "cursor",
     "includeUntrusted",
 )
 _BOUNDS = ("maxRecords", "maxContentBytes")
+REQUIRED_FIELDS = frozenset({"version", "atCommit", *_BOUNDS})
+_INPUT_FIELDS = (*REQUEST_FIELDS, "cursor")
 
 
 class Request:

@@ -20,7 +20,7 @@ from ai_kb.hn.cache import locate, open_index
 from ai_kb.hn.cache_file import connect
 from ai_kb.hn.errors import HnError, InvalidRequest
 from ai_kb.hn.recall import recall
-from ai_kb.hn.request import LIFECYCLES, Request, from_input
+from ai_kb.hn.request import LIFECYCLES, REQUEST_FIELDS, Request, from_input
 from tests.hn.conftest import Person
 from tests.hn.fixture_repos import git, hn, restore
 from tests.hn.scratch import History
@@ -84,6 +84,25 @@ def _input(**fields: object) -> Request:
     return from_input(json.dumps({"version": 0, "atCommit": COMMIT, **fields}).encode())
 
 
+# A value that each field of a request may have.
+_ANY: dict[str, object] = {
+    "version": 0,
+    "atCommit": COMMIT,
+    "subject": "run:sha256:" + "1" * 64,
+    "path": "a",
+    "topic": ["a"],
+    "kind": ["decision"],
+    "actor": ["b" * 64],
+    "lifecycle": ["all"],
+    "trust": ["qualified"],
+    "query": "one",
+    "maxRecords": 1,
+    "maxContentBytes": 1,
+    "includeUntrusted": True,
+    "cursor": "c",
+}
+
+
 def test_machine_input_states_every_field() -> None:
     request = _input(
         subject="run:sha256:" + "1" * 64,
@@ -116,6 +135,14 @@ def test_machine_input_states_every_field() -> None:
         "maxContentBytes": 9,
         "includeUntrusted": True,
     }
+
+
+def test_what_may_be_asked_is_what_is_digested_and_the_cursor() -> None:
+    assert tuple(Request().mapping(COMMIT)) == REQUEST_FIELDS
+    for name in (*REQUEST_FIELDS, "cursor"):
+        assert from_input(json.dumps({"version": 0, "atCommit": COMMIT, name: _ANY[name]}).encode())
+        with pytest.raises(InvalidRequest, match=r"must be|positive|integer"):
+            from_input(json.dumps({"version": 0, "atCommit": COMMIT, name: {}}).encode())
 
 
 def test_an_absent_and_a_null_field_are_the_same_and_the_case_of_keys_does_not_count() -> None:
