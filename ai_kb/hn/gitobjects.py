@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from agent_base.gitproc import CatFile
+from agent_base.gitproc import CatFile, GitError, GitTimeout
 from ai_kb.hn.display import quoted
 from ai_kb.hn.errors import HnError, NotFound
 
@@ -95,10 +95,23 @@ class ObjectReader(CatFile):
         if revision.startswith("-"):
             raise HnError(f"invalid revision {quoted(revision)}")
         if revision and "\n" not in revision and "\0" not in revision:
-            found = self.info([revision + "^{commit}"])[0]
+            found = self._named(revision + "^{commit}")
             if found is not None:
-                return found[0]
+                return found
         raise NotFound(f"Git revision {quoted(revision)} is not a commit")
+
+    def _named(self, name: str) -> str | None:
+        """The full id of what ``name`` names, None where it names nothing."""
+        try:
+            found = self.info([name])[0]
+        except GitTimeout:
+            raise
+        except GitError:
+            # git gives up on some names, as ``main@{upstream}`` where there is none; where it is the
+            # repository that it cannot read, it does so again.
+            self.head()
+            return None
+        return None if found is None else found[0]
 
     def head(self) -> str | None:
         """The commit at HEAD, None where there is none yet."""

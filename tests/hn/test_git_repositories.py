@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_base.gitproc import TooLarge
+from agent_base.gitproc import GitError, GitTimeout, TooLarge
 from ai_kb.hn.errors import HnError, NotFound
 from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.gitobjects import parse_commit, parse_tree
@@ -406,13 +406,38 @@ def test_a_damaged_tree_is_an_error_and_not_an_answer(work: Path) -> None:
         ("HEAD\nHEAD", 'Git revision "HEAD\\nHEAD" is not a commit'),
         ("HEAD\0", "is not a commit"),
         ('a"\u202eb', 'Git revision "a\\"\\u202eb" is not a commit'),
+        # On these git does not answer that there is nothing: it ends.
+        ("main@{upstream}", 'Git revision "main@{upstream}" is not a commit'),
+        ("@{push}", 'Git revision "@{push}" is not a commit'),
+        ("HEAD@{9999}", 'Git revision "HEAD@{9999}" is not a commit'),
+        (":/[", 'Git revision ":/[" is not a commit'),
+        ("HEAD^{/[}", 'Git revision "HEAD^{/[}" is not a commit'),
     ],
 )
 def test_revisions_that_are_no_commit_are_refused(work: Path, revision: str, message: str) -> None:
     repo = Repository.open(str(work), os.environ)
-    with pytest.raises(HnError) as caught:
-        repo.resolve_commit(revision)
-    assert message in caught.value.message
+    with repo.objects() as reader:
+        with pytest.raises(HnError) as caught:
+            repo.resolve_commit(revision, reader)
+        assert message in caught.value.message
+        assert reader.resolve_commit("HEAD") == git(work, "rev-parse", "HEAD")
+
+
+def test_a_repository_that_git_cannot_read_is_not_blamed_on_the_revision(work: Path) -> None:
+    repo = Repository.open(str(work), os.environ)
+    (work / ".git" / "HEAD").unlink()
+    with repo.objects() as reader, pytest.raises(GitError, match="git cat-file ended unexpectedly"):
+        reader.resolve_commit("main")
+    late = Repository(
+        git_dir=repo.git_dir,
+        common_dir=repo.common_dir,
+        work_tree=repo.work_tree,
+        object_format=repo.object_format,
+        env=os.environ,
+        deadline=0.0,
+    )
+    with late.objects() as reader, pytest.raises(GitTimeout):
+        reader.resolve_commit("main")
 
 
 def test_revisions_that_name_a_commit_are_resolved(work: Path) -> None:
