@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 
+from agent_base.shell import word
 from ai_kb.hn.errors import HnError, InvalidIndex, StaleIndex
 
 TYPE_CHECKING = False
@@ -80,7 +81,7 @@ def prepare_directory(git_dir: str) -> str:
             raise InvalidIndex(
                 f"prepare private memory index directory: private identity directory {directory}"
                 " has unsafe permissions",
-                f"chmod 700 {directory}",
+                _remedy(directory),
             )
     return directory
 
@@ -95,6 +96,13 @@ def _is_private_directory(path: str) -> bool:
         and stat.S_IMODE(status.st_mode) == _DIRECTORY_MODE
         and status.st_uid == os.geteuid()
     )
+
+
+def _remedy(path: str) -> str:
+    """What makes ``path`` a private directory."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return "it must be a directory of its own: move what is there away"
+    return f"chmod 700 {word(path)}, if it is yours"
 
 
 def write(git_dir: str, pieces: Iterable[bytes]) -> str:

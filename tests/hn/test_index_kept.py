@@ -129,6 +129,7 @@ def test_a_directory_that_is_a_symlink_or_open_is_refused(which: str, work: Path
         result = hn(work, *argv)
         assert result.exit == 1
         assert "unsafe" in result.stderr
+    assert f"(chmod 700 {directory}, if it is yours)" in hn(work, *RECALL).stderr
     directory.rename(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").chmod(0o700)
     directory.symlink_to(tmp_path / "elsewhere")
@@ -136,6 +137,8 @@ def test_a_directory_that_is_a_symlink_or_open_is_refused(which: str, work: Path
         result = hn(work, *argv)
         assert result.exit == 1
         assert "unsafe" in result.stderr
+    # No mode would make a link safe, and chmod would change what it leads to.
+    assert "chmod" not in hn(work, *RECALL).stderr
 
 
 @pytest.mark.parametrize(

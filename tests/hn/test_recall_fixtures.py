@@ -162,6 +162,7 @@ def test_every_damage_of_the_index_is_told_by_verify_and_mended_by_recall(tmp_pa
         assert (result.exit, result.stdout) == (run.exit, run.stdout), (run.number, before, result)
         wanted = run.stderr.replace("<REPO>", str(work)).strip().partition(".hn-private-")[0]
         assert result.stderr.startswith(wanted), (run.number, before, result.stderr)
+        assert bool(result.stderr) == bool(wanted), (run.number, before, result.stderr)
         if "file" in run.data:
             recorded = (FIXTURES / run.data["file"]).read_bytes()
             path = memory / "index-v0.json"
