@@ -66,6 +66,7 @@ class Console:
     @classmethod
     def real(cls) -> Console:
         """The process's own environment, streams and clock; output is UTF-8 whatever the locale."""
+        _open_standard_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -123,6 +124,21 @@ def _isatty(stream: IO[str]) -> bool:
         return stream.isatty()
     except ValueError:  # closed
         return False
+
+
+def _open_standard_streams() -> None:
+    """Give a process that was started without one of its three streams an empty one.
+
+    Otherwise the next file that is opened would take its descriptor, and be written to by a child.
+    """
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # the lowest that is free
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def utc_now() -> datetime:

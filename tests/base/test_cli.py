@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -249,3 +251,28 @@ class TestConsole:
         gone.rmdir()
         assert cli.Console.real().cwd == "/"
         assert cli.Console.real().now().tzinfo is UTC
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_was_closed_before_the_start_is_an_empty_one(closed: str, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(
+        "import os, sys\n"
+        "from agent_base.cli import Console\n"
+        "console = Console.real()\n"
+        "console.stdin_bytes()\n"
+        "console.out('out')\n"
+        "console.err('err')\n"
+        "console.stdout.flush()\n"
+        f"assert os.open({os.devnull!r}, os.O_RDONLY) > 2\n"
+        "sys.exit(7)\n"
+    )
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$0" "$1" {closed}', sys.executable, str(program)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(Path(cli.__file__).parents[1])},
+    )
+    assert done.returncode == 7
+    assert done.stdout == (b"" if ">&-" in closed.split() else b"out\n")
+    assert done.stderr == (b"" if "2>&-" in closed.split() else b"err\n")
