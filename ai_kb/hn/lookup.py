@@ -4,7 +4,7 @@ Rows, relationships and missing dependencies are those of ``projection.project``
 for the memories asked about and no others: what they cost does not grow with the number of records.
 Anchors and evidence are asked of the repository afresh, in bulk.
 
-memory-v0, "Lifecycle and the five independent judgments"; PROTOCOL, "Projection".
+memory-v0, "Lifecycle and the five independent judgments"; docs/protocol.md, "Projection".
 """
 
 from __future__ import annotations
