@@ -47,13 +47,15 @@ def add(
     session_key: str = "",
     record: Mapping[str, object] | None = None,
     key: str = "",
+    repeats: bool = False,
     now: float | None = None,
 ) -> bool:
     """Keep one failure in ``directory`` (a spec directory, or the root when there is none).
 
     ``kind`` is one word (``refused``, ``hook``, ``repaired``, …), ``record`` the event that could not
-    be recorded, ``key`` what makes the entry the same as an earlier one (then nothing is added).
-    False when it could not be kept either.
+    be recorded, ``key`` what makes the entry the same as an earlier one (then nothing is added). With
+    ``repeats`` an open entry that says the same is counted and becomes the newest, so that what fails
+    at every start does not push the others out. False when it could not be kept either.
     """
     entry: Entry = {"ts": timestamp(time.time() if now is None else now), "kind": kind}
     if session_key:
@@ -69,6 +71,11 @@ def add(
     def added(present: list[Entry]) -> list[Entry]:
         if key and any(other.get("key") == key and other.get("kind") == kind for other in present):
             return present
+        if repeats:
+            for number, other in enumerate(present):
+                if other.get("message") == entry["message"] and _is_open_and_bare(other, kind):
+                    again = {**other, "ts": entry["ts"], "count": max(1, _count(other)) + 1}
+                    return [*present[:number], *present[number + 1 :], again]
         return [*present, entry]
 
     try:
@@ -77,6 +84,10 @@ def add(
     except (OSError, SuiteError, ValueError):
         return False
     return True
+
+
+def _is_open_and_bare(entry: Entry, kind: str) -> bool:
+    return entry.get("kind") == kind and not entry.get("resolved") and "record" not in entry
 
 
 def entries(directory: str) -> list[Entry]:

@@ -44,14 +44,15 @@ class Synced:
 
 
 class Mirror:
-    """The mirror of one workspace's directory."""
+    """The mirror of one workspace's directory. ``told``: errors that a person has been told of already."""
 
-    __slots__ = ("directory", "root", "state")
+    __slots__ = ("directory", "root", "state", "told")
 
     def __init__(self, state: State, root: str) -> None:
         self.state = state
         self.root = root
         self.directory = places.spec_dir(root, state.workspace)
+        self.told: set[str] = set()
 
     @classmethod
     def of(cls, state: State, env: Mapping[str, str], *, hook: bool) -> Mirror | None:

@@ -16,7 +16,7 @@ import os
 from agent_base import files, lightjson
 from agent_base.digests import sha256_hex
 from agent_base.errors import SuiteError
-from agent_memory import locks, queue, topics, upkeep
+from agent_memory import locks, queue, topics, upkeep, worklog
 from agent_memory import workspace as places
 from agent_memory.mirror import Forgetting, Mirror, topic_files
 
@@ -135,7 +135,14 @@ def _recover_held(state: State, mirror: Mirror | None) -> Intent | None:
         intent = Intent.from_bytes(files.read_private(state.path(topics.INTENT), _INTENT_LIMIT))
     except FileNotFoundError:
         return None
-    _carry_out(state, mirror, intent)
+    try:
+        _carry_out(state, mirror, intent)
+    except SuiteError as error:
+        raise type(error)(
+            f"an unfinished {intent.verb} of {intent.source!r} into {intent.target!r} cannot be finished: "
+            f"{error.message}",
+            error.hint,
+        ) from error
     return intent
 
 
@@ -206,7 +213,6 @@ def merge(state: State, mirror: Mirror | None, source: str, target: str, *, mome
         if not state.bucket_exists(source) and state.merged_into().get(source) == target:
             return Moved(finished=True, flush=flush)
         _need_both(state, source, target)
-        _merged_spec(state, intent)  # refuses what would be too long while nothing has changed
         return Moved(_begin(state, mirror, intent), flush=flush)
 
 
@@ -215,8 +221,6 @@ def plan_merge(state: State, source: str, target: str) -> dict[str, object]:
     _check_merge(source, target)
     _need_both(state, source, target)
     _merged_spec(state, Intent(MERGE, source, target, ""))
-    from agent_memory import worklog
-
     waiting = [n for k, n in queue.pending(state.spec_dir)]
     moved = worklog.read(state.worklog_path(source))
     together = worklog.merged(worklog.read(state.worklog_path(target)), moved, topic=target)
@@ -267,8 +271,26 @@ def _similar(state: State, topic: str) -> str:
 
 
 def _begin(state: State, mirror: Mirror | None, intent: Intent) -> int:
+    _check(state, mirror, intent)
     files.write_atomic(state.path(topics.INTENT), intent.to_bytes())
     return _carry_out(state, mirror, intent)
+
+
+def _check(state: State, mirror: Mirror | None, intent: Intent) -> None:
+    """Read all that will be read: what somebody else could have written, or would be too long, is refused
+    while nothing has changed, rather than found half-way."""
+    try:
+        _merged_spec(state, intent)
+        if worklog.read(state.worklog_path(intent.source)):
+            worklog.read(state.worklog_path(intent.target))
+        if intent.verb == MERGE:
+            state.pointer()
+        if mirror is not None:
+            places.check_spec_dir(mirror.root, mirror.directory)
+    except SuiteError as error:
+        unchanged = "nothing was changed"
+        message = error.message if unchanged in error.message else f"{error.message}; {unchanged}"
+        raise type(error)(message, error.hint) from error
 
 
 def _carry_out(state: State, mirror: Mirror | None, intent: Intent) -> int:

@@ -32,7 +32,7 @@ def writer_id(event: Event, env: Mapping[str, str]) -> str:
 
 
 class Recorder:
-    """Records the spooled events of ``root``: the two functions that ``spool.drain`` calls.
+    """Records the spooled events of ``root``: the functions that ``spool.drain`` calls.
 
     ``timeout`` bounds each wait for a lock (None: as long as it takes).
     """
@@ -51,10 +51,15 @@ class Recorder:
         except (SuiteError, OSError):
             raise
         except Exception as error:  # the hooks fail-open wrapper: one event must not block others
-            content = entries.safe(item.payload.decode("utf-8", "replace"), entries.OUTPUT_LIMIT)
             message = f"an event could not be recorded: {type(error).__name__}: {error}"
-            if not ledger.add(self._root, "unrecorded", message, record={"content": content}, key=item.id):
+            if not self.give_up(item, message):
                 raise spool.Deferred(message) from error
+
+    def give_up(self, item: spool.Spooled, why: str) -> bool:
+        """Keep an event that cannot be recorded, redacted and bounded, in the ledger of the root, open until
+        somebody has seen it. False when that cannot be written either."""
+        content = entries.safe(item.payload.decode("utf-8", "replace"), entries.OUTPUT_LIMIT)
+        return ledger.add(self._root, "unrecorded", why, record={"content": content}, key=item.id)
 
     def _record(self, item: spool.Spooled) -> None:
         if not item.payload.strip():
@@ -109,7 +114,7 @@ class Recorder:
         for spec_dir in sorted(self._touched):
             done = not queue.flush(spec_dir, timeout=self._timeout).again and done
             try:
-                upkeep.clean_up(spec_dir, time.time())
+                upkeep.clean_up(spec_dir, time.time(), root=self._root)
             except (SuiteError, OSError) as error:  # what is recorded is recorded, tidy or not
                 message = f"cleaning up failed: {error}"
                 ledger.add(spec_dir, "deferred", message, key=message)
@@ -152,7 +157,9 @@ def settle(
     recorder = Recorder(state.root, timeout)
     try:
         where = spool.location(state.root)
-        drained = spool.drain(where, recorder, recorder.flush, timeout=timeout, budget=budget)
+        drained = spool.drain(
+            where, recorder, recorder.flush, timeout=timeout, budget=budget, give_up=recorder.give_up
+        )
     except (SuiteError, OSError) as error:
         left, errors = spool.waiting(spool.location(state.root)), [f"the spool cannot be read: {error}"]
     else:
@@ -209,4 +216,4 @@ def run(argv: Sequence[str], *, env: Mapping[str, str], cwd: str, stdin: bytes |
 
 def _drain(directory: str) -> list[str]:
     recorder = Recorder(os.path.dirname(directory))
-    return spool.drain(directory, recorder, recorder.flush).errors
+    return spool.drain(directory, recorder, recorder.flush, give_up=recorder.give_up).errors

@@ -132,13 +132,15 @@ def drain(
     timeout: float | None = None,
     budget: float | None = None,
     now: float | None = None,
+    give_up: Callable[[Spooled, str], bool] | None = None,
 ) -> Drained:
     """Hand every event to ``record``, oldest first; then ``finish``, then remove them, unless that says
     that they have to be handed over once more.
 
     ``record`` raises Deferred for an event that has to stay. When others hold the lock for longer
     than ``timeout`` seconds, nothing is done: they are draining. After ``budget`` seconds the rest is left
-    to somebody who has more time. Raises UnsafePath, OSError.
+    to somebody who has more time. What had to stay for seven days goes to ``give_up``, with why; it stays
+    on when that says False. Raises UnsafePath, OSError.
     """
     result = Drained()
     try:
@@ -160,7 +162,7 @@ def drain(
                     result.left += len(events) - number
                     result.errors.append(f"{len(events) - number} events are left to the recorder")
                     break
-                claimed = _hand_over(directory, name, status, record, moment, result)
+                claimed = _hand_over(directory, name, status, record, moment, result, give_up)
                 if claimed:
                     done.append(claimed)
             if done and finish():
@@ -179,10 +181,12 @@ def _hand_over(
     record: Callable[[Spooled], None],
     now: float,
     result: Drained,
+    give_up: Callable[[Spooled, str], bool] | None,
 ) -> str:
     """Claim and record one event; the file that may go, or "" when the event stays."""
     stem, suffix = os.path.splitext(name)
     claimed = os.path.join(directory, stem + CLAIMED)
+    item = Spooled(b"", _id(stem, status), status.st_mtime_ns / 1e9, replay=True)
     try:
         if suffix == EVENT:
             os.rename(os.path.join(directory, name), claimed)
@@ -190,11 +194,12 @@ def _hand_over(
         item = Spooled(data, _id(stem, status), status.st_mtime_ns / 1e9, replay=suffix == CLAIMED)
         record(item)
     except (SuiteError, OSError) as error:
-        if now - status.st_mtime < _GIVE_UP_AGE:
+        message = f"an event was given up after seven days in the spool: {error}"
+        if now - status.st_mtime < _GIVE_UP_AGE or (give_up is not None and not give_up(item, message)):
             result.left += 1
             result.errors.append(f"an event stays in the spool: {error}")
             return ""
-        result.errors.append(f"an event was given up after seven days in the spool: {error}")
+        result.errors.append(message)
     else:
         result.recorded += 1
     return claimed

@@ -110,10 +110,10 @@ def _move_to_ledger(spec_dir: str, path: str, key: str, name: str, error: Except
     return message
 
 
-def clean_up(spec_dir: str, now: float, *, force: bool = False) -> list[str]:
+def clean_up(spec_dir: str, now: float, *, root: str | None = None, force: bool = False) -> list[str]:
     """Remove what nobody needs after seven days: drained queues, error state, fallback worklogs
-    (``session-*``), ``.recall-seen-*`` and ``.start-seen-*`` files; names of what went. At most once a day
-    unless ``force``.
+    (``session-*``), ``.recall-seen-*`` and ``.start-seen-*`` files, and of the error ledger of ``root``;
+    names of what went. At most once a day unless ``force``.
 
     Named topics never go. When somebody is writing, nothing is done: there is another day.
     """
@@ -127,7 +127,8 @@ def clean_up(spec_dir: str, now: float, *, force: bool = False) -> list[str]:
     try:
         with locks.activity(spec_dir, exclusive=True, timeout=0):
             removed = _clean(spec_dir, now - CLEAN_AFTER)
-            ledger.forget_older_than(spec_dir, CLEAN_AFTER, now)
+            for directory in {spec_dir, root or spec_dir}:
+                ledger.forget_older_than(directory, CLEAN_AFTER, now)
             files.write_atomic(marker, b"", durable=False)
             os.utime(marker, (now, now))
     except files.LockTimeout:

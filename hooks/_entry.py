@@ -81,7 +81,7 @@ class Call:
             from agent_memory import ledger
 
             self.state.ensure()
-            kept = ledger.add(self.state.spec_dir, kind, message)
+            kept = ledger.add(self.state.spec_dir, kind, message, repeats=True)
         except Exception:  # noqa: BLE001 - the ledger is where this would be said
             kept = False
         if not kept:

@@ -147,7 +147,7 @@ if {
 	: # from here on it survives
 else
 	rm -f -- "$part" 2>/dev/null
-	give_up "the event could not be written to $PWD: is the disk full?"
+	give_up "the event could not be written to $PWD: is the disk full, or stdin closed?"
 fi
 
 python=$AGENT_PYTHON

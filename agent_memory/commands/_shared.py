@@ -116,7 +116,8 @@ def find(args: argparse.Namespace, console: Console, *, routed: bool = False, sy
 
 
 def sync_mirror(mirror: Mirror | None, console: Console) -> None:
-    """Bring directory and mirror together; a mirror that cannot be written is a warning, no failure."""
+    """Bring directory and mirror together; a mirror that cannot be written is a warning, no failure. What
+    one command does twice is said once."""
     if mirror is None:
         return
     try:
@@ -124,6 +125,9 @@ def sync_mirror(mirror: Mirror | None, console: Console) -> None:
     except (SuiteError, OSError) as error:
         errors = [str(error)]
     for error_text in errors:
+        if error_text in mirror.told:
+            continue
+        mirror.told.add(error_text)
         warn(console, f"the mirror could not be brought up to date: {error_text}")
 
 

@@ -11,7 +11,7 @@ import argparse
 from typing import Any
 
 from agent_base.cli import Console
-from agent_base.errors import UsageError
+from agent_base.errors import SuiteError, UsageError
 from agent_memory import cleanroom, context, moves
 from agent_memory import workspace as places
 from agent_memory.commands import _shared
@@ -66,10 +66,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
     _shared.sync_mirror(mirror, console)
     _shared.warn_pending(moved.flush, console)
     off = cleanroom.injection_off(state, console.env, args.name)
-    view = view_topic(state, args.name)
-    text = "" if off else context.topic_text(view, Commands(state.workspace, session_id, key))
+    text = ""
     if not off:
-        _note_shown(state, key, view, console)
+        try:
+            view = view_topic(state, args.name)
+        except SuiteError as error:  # bound it is; a file that others could have written is shown nowhere
+            _shared.warn(console, f"its context is not shown: {error}")
+        else:
+            text = context.topic_text(view, Commands(state.workspace, session_id, key))
+            _note_shown(state, key, view, console)
     if args.json:
         console.json(
             {

@@ -284,10 +284,9 @@ class TestWatch:
             call = _entry.Call("a_hook", harness, harness, parsed, os.environ, "/", T)
             _entry._gave_up("a_hook", harness, call, 2.0)
             assert capfd.readouterr() == (out, err)
-        found = ledger.open_errors(state_of(repository).spec_dir)
-        assert [entry["message"] for entry in found] == [
-            "a_hook: gave up after 2 s; nothing was injected"
-        ] * 3
+        (entry,) = ledger.open_errors(state_of(repository).spec_dir)
+        assert entry["message"] == "a_hook: gave up after 2 s; nothing was injected"
+        assert entry["count"] == 3
 
     def test_does_not_wait_for_a_ledger_that_hangs(
         self, repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

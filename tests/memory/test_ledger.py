@@ -48,6 +48,28 @@ def test_the_same_failure_is_kept_once(directory: str) -> None:
     assert messages(directory) == ["full", "full", "no key", "no key"]
 
 
+def test_what_fails_again_and_again_is_counted_and_pushes_nothing_out(
+    directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "MAX_ENTRIES", 5)
+    ledger.add(directory, "refused", "an event", record={"command": "x"})
+    for second in range(20):
+        ledger.add(directory, "hook", "one", repeats=True, now=float(second))
+        ledger.add(directory, "hook", "two", repeats=True, now=float(second))
+    assert messages(directory) == ["an event", "one", "two"]
+    last = ledger.entries(directory)[-1]
+    assert (last["count"], last["ts"]) == (20, "1970-01-01T00:00:19.000Z")
+    ledger.add(directory, "refused", "an event", repeats=True)  # an event is never counted away
+    assert messages(directory) == ["an event", "one", "two", "an event"]
+
+
+def test_what_fails_again_after_somebody_looked_is_open_again(directory: str) -> None:
+    ledger.add(directory, "hook", "one", repeats=True)
+    ledger.resolve(directory)
+    ledger.add(directory, "hook", "one", repeats=True)
+    assert [e["message"] for e in ledger.open_errors(directory)] == ["one"]
+
+
 def test_open_entries_are_those_nobody_resolved(directory: str) -> None:
     ledger.add(directory, "refused", "a", session_key="one")
     ledger.add(directory, "hook", "b")

@@ -268,6 +268,88 @@ class TestMerge:
         assert commands_of(repository, "dst") == ["src 1", "dst 2", "src 3"]
 
 
+class TestFilesThatOthersCouldWrite:
+    """Refused before anything has changed, not found half-way."""
+
+    def prepare(self, workspace: Path) -> None:
+        for name, session in (("src", SESSION), ("dst", OTHER)):
+            ok(workspace, "select", name, "--create", "--session-id", session)
+            record(workspace, session, f"of {name}")
+        record(workspace, "loose", "of nobody")
+        ok(workspace, "spec", "--append", "mine", "--session-id", "loose")
+
+    def contents(self, workspace: Path) -> dict[str, bytes]:
+        directory = Path(state_of(workspace).spec_dir)
+        return {
+            str(path.relative_to(directory)): path.read_bytes()
+            for path in directory.rglob("*")
+            if path.is_file() and ".worklog-locks-v1" not in path.parts
+        }
+
+    @pytest.mark.parametrize(
+        ("argv", "name"),
+        [
+            (("merge", "src", "dst"), "src.txt"),
+            (("merge", "src", "dst"), "src.worklog.jsonl"),
+            (("merge", "src", "dst"), "dst.txt"),
+            (("merge", "src", "dst"), "dst.worklog.jsonl"),
+            (("merge", "src", "dst"), topics.POINTER),
+            (("select", "dst", "--session-id", "loose"), "dst.txt"),
+            (("select", "dst", "--session-id", "loose"), "dst.worklog.jsonl"),
+            (("select", "dst", "--session-id", "loose"), "session-loose.txt"),
+            (("select", "dst", "--session-id", "loose"), "session-loose.worklog.jsonl"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else value[0],
+    )
+    def test_stop_a_move_before_it_begins(self, repository: Path, argv: tuple[str, ...], name: str) -> None:
+        self.prepare(repository)
+        ok(repository, "use", "src")
+        path = state_of(repository).path(name)
+        os.chmod(path, 0o666)
+        before = self.contents(repository)
+        ran = memory(repository, *argv)
+        assert ran.code == 1
+        assert "can be written by others (mode 0666); it was not used; nothing was changed" in ran.err
+        assert f"(chmod go-w {path})" in ran.err
+        assert self.contents(repository) == before
+        assert not moves.unfinished(state_of(repository))
+        os.chmod(path, 0o600)
+        ok(repository, *argv)
+
+    def test_in_the_mirrors_directory_stop_it_too(self, repository: Path) -> None:
+        self.prepare(repository)
+        os.chmod(os.environ["AGENT_MEMORY_MIRROR_ROOT"], 0o777)
+        before = self.contents(repository)
+        ran = memory(repository, "merge", "src", "dst")
+        assert ran.code == 1
+        assert "nothing was changed" in ran.err
+        assert self.contents(repository) == before
+
+    def test_that_turn_up_later_are_named_with_the_move_that_waits_for_them(self, repository: Path) -> None:
+        self.prepare(repository)
+        intent = Intent(MERGE, "src", "dst", "2026")
+        files.write_atomic(state_of(repository).path(topics.INTENT), intent.to_bytes())
+        os.chmod(state_of(repository).worklog_path("dst"), 0o666)
+        ran = memory(repository, "status")
+        assert ran.code == 1
+        assert "an unfinished merge of 'src' into 'dst' cannot be finished: " in ran.err
+        assert "chmod go-w" in ran.err
+        os.chmod(state_of(repository).worklog_path("dst"), 0o600)
+        ok(repository, "status")
+        assert commands_of(repository, "dst") == ["of dst", "of src"]
+
+    def test_are_not_shown_by_select_which_binds_all_the_same(self, repository: Path) -> None:
+        write_spec(repository, "fix", "the plan\n")
+        os.chmod(state_of(repository).spec_path("fix"), 0o666)
+        ran = ok(repository, "select", "fix", "--session-id", "new")
+        assert ran.out == "Session new is bound to topic fix.\n"
+        assert "its context is not shown: " in ran.err
+        assert ran.err.count("the mirror could not be brought up to date") == 1
+        value = ok(repository, "select", "fix", "--session-id", "new", "--json").json
+        assert value["context"] == ""
+        assert state_of(repository).binding("new") == "fix"
+
+
 class TestIntents:
     def leave(self, workspace: Path, intent: Intent) -> None:
         files.write_atomic(state_of(workspace).path(topics.INTENT), intent.to_bytes())

@@ -408,6 +408,21 @@ def test_a_bug_that_not_even_the_ledger_can_keep_leaves_the_event(monkeypatch: p
     assert spool.waiting(spool.location(recording.root())) == 1
 
 
+def test_an_event_that_waited_seven_days_is_kept_in_the_ledger_of_the_root() -> None:
+    state = recording.state(PLACE)
+    os.chmod(state.spec_dir, 0o777)
+    put("curl -H 'Authorization: Bearer abcdefghijklmnop1234' x")
+    (event,) = Path(spool.location(recording.root())).glob("*.event")
+    os.utime(event, (1_000, 1_000))
+    recording.record()
+    assert spool.waiting(spool.location(recording.root())) == 0
+    (entry,) = ledger.open_errors(recording.root())
+    assert str(entry["message"]).startswith("an event was given up after seven days in the spool: ")
+    kept = json.dumps(entry["record"])
+    assert "curl -H" in kept
+    assert "abcdefghijklmnop1234" not in kept
+
+
 # ---------------------------------------------------------------- settle
 
 

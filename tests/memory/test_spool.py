@@ -183,6 +183,24 @@ def test_an_event_that_can_never_be_recorded_is_given_up_after_seven_days(direct
     assert os.listdir(directory) == [".lock"]
 
 
+def test_an_event_is_not_given_up_while_nobody_can_keep_it(directory: str) -> None:
+    put(directory)
+    arrive(directory, "7-0.event", b"old", 1_000)
+    told: list[tuple[bytes, str]] = []
+
+    def give_up(item: spool.Spooled, why: str) -> bool:
+        told.append((item.payload, why))
+        return len(told) > 1
+
+    sink = Sink(refuse=(b"old",))
+    result = spool.drain(directory, sink, sink.finish, give_up=give_up)
+    assert (result.left, result.errors) == (1, ["an event stays in the spool: not now"])
+    result = spool.drain(directory, sink, sink.finish, give_up=give_up)
+    assert result.left == 0
+    assert told == [(b"old", "an event was given up after seven days in the spool: not now")] * 2
+    assert os.listdir(directory) == [".lock"]
+
+
 def test_names_are_never_reused_while_an_event_waits(directory: str) -> None:
     put(directory, b"first")
     claimed = Path(directory, f"{os.getpid()}-1.claimed")

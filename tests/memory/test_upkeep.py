@@ -179,6 +179,17 @@ def fill(spec_dir: str, days: float, now: float) -> None:
         age(queue.directory(spec_dir, key), days, now)
 
 
+def test_the_ledger_of_the_root_is_cleaned_as_well(spec_dir: str, tmp_path: Path) -> None:
+    now = time.time()
+    fill(spec_dir, 0.0, now)
+    root = tmp_path / "root"
+    root.mkdir(mode=0o700)
+    ledger.add(str(root), "hook", "old", now=now - 8 * DAY)
+    ledger.add(str(root), "hook", "new", now=now)
+    upkeep.clean_up(spec_dir, now, root=str(root), force=True)
+    assert [entry["message"] for entry in ledger.entries(str(root))] == ["new"]
+
+
 def test_after_seven_days_only_what_nobody_needs_goes(spec_dir: str) -> None:
     now = time.time()
     fill(spec_dir, 7.1, now)
