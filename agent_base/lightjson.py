@@ -3,8 +3,8 @@
 ``import json`` brings ``re``, ``enum`` and ``collections``: as much time as a bare interpreter takes
 to start. The C functions below it do all the work. They are an implementation detail of CPython, so
 whatever is missing or different falls back to ``json``. Same values, same leniency (``NaN``,
-duplicate keys) as ``json.loads`` and ``json.dumps``; no options. Errors are ValueError
-(or RecursionError for input nested too deeply), as there.
+duplicate keys) as ``json.loads`` with ``strict=False`` (a string may hold raw control characters) and
+``json.dumps``; no options. Errors are ValueError (or RecursionError for input nested too deeply), as there.
 """
 
 from __future__ import annotations

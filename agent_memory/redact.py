@@ -11,6 +11,9 @@ bounded. ``re`` is imported only then; a text without any such word costs a few 
 
 from __future__ import annotations
 
+from agent_memory import redact_named, redact_rules
+from agent_memory.redact_rules import MARKER
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 # Beyond this, only the beginning and the end of a text are looked at: no more of it is kept.
 WINDOW = 64 * 1024
 _EDGE = 8 * 1024
+# A secret can begin only where another one that stood before it has been taken out.
+_PASSES = 4
 
 
 class Finding:
@@ -47,13 +52,19 @@ def findings(text: str) -> list[Finding]:
 
 def redact(text: str) -> str:
     """``text`` with every secret replaced by ``[redacted:<type>]``. Doing it twice changes nothing."""
-    spans = _spans(text)
-    if not spans:
-        return text
+    for _ in range(_PASSES):
+        spans = _spans(text)
+        if not spans:
+            break
+        text = _replaced(text, spans)
+    return text
+
+
+def _replaced(text: str, spans: list[tuple[int, int, str]]) -> str:
     out: list[str] = []
     position = 0
     for start, end, kind in spans:
-        out += [text[position:start], f"[redacted:{kind}]"]
+        out += [text[position:start], f"{MARKER}{kind}]"]
         position = end
     out.append(text[position:])
     return "".join(out)
@@ -95,8 +106,6 @@ def _spans(text: str) -> list[tuple[int, int, str]]:
 
 
 def _all(text: str) -> Iterable[tuple[int, int, str]]:
-    from agent_memory import redact_named, redact_rules
-
     lowered = text.lower()
     yield from redact_rules.find(text, lowered)
     yield from redact_named.find(text, lowered)

@@ -8,7 +8,7 @@ the value must be one (no variable, type, call, mask or prose).
 
 from __future__ import annotations
 
-from agent_memory.redact_rules import is_placeholder
+from agent_memory.redact_rules import MARKER, is_placeholder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def find(text: str, lowered: str) -> Iterator[Span]:
         kind = _kind(text[start:name_end])
         if kind is None or text[max(0, start - 11) : start].lower() == "public key ":
             continue
+        if text.endswith(MARKER, 0, start):
+            continue  # what stands there says what has been taken out, and names nothing
         for value_start, value_end in _value(text, start, name_end, kind):
             done = value_end
             yield value_start, value_end, kind

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int, str]
 
+# Stands before the type of what has been taken out: that type names nothing itself.
+MARKER = "[redacted:"
 _BEFORE = r"(?<![A-Za-z0-9_])"
 _AFTER = r"(?![A-Za-z0-9_])"
 
@@ -189,7 +191,7 @@ _NOTHING = frozenset(
 def is_placeholder(value: str) -> bool:
     """Whether ``value`` stands for a secret without being one: a variable, a mask, a type, a template."""
     bare = value.strip("\"'`,;)]}\\")
-    if not bare or bare.startswith(("$", "<", "{", "%", "[redacted:", "(", "@{", "…", "...")):
+    if not bare or bare.startswith(("$", "<", "{", "%", MARKER, "(", "@{", "…", "...")):
         return True
     if "${" in bare or "{{" in bare or "$(" in bare:
         return True
@@ -248,9 +250,18 @@ def _unterminated(text: str, start: int, body: int, limit: int) -> Iterator[Span
         line_end = limit if line_end < 0 else line_end
         line = text[end:line_end].strip(" \t\r\"'+,")
         if line and not _key_line(line):
+            end = _material_after(text, end, line_end)
             break
         end = min(line_end + 1, limit)
-    yield start, max(end, body + 1), "private-key"
+    yield start, end, "private-key"
+
+
+def _material_after(text: str, start: int, end: int) -> int:
+    """Where the words of base64 end that a line begins with before it goes on with something else."""
+    word = _compiled(r"(?:\s|\\[nr])*[A-Za-z0-9+/]{16,}={0,2}")
+    while match := word.match(text, start, end):
+        start = match.end()
+    return start
 
 
 def _key_line(line: str) -> bool:
@@ -269,6 +280,8 @@ def _material_before(text: str, start: int, end: int) -> int:
         line = text[line_start:place].strip(" \t\r\n\"'+,")
         words = line.replace("\\n", " ").split()
         if not words or not all(_BASE64.issuperset(word) for word in words) or len(words[0]) < 16:
+            if words and len(words[-1]) >= 30 and _BASE64.issuperset(words[-1]):
+                place = text.rindex(words[-1], line_start, place)  # a line that began with something else
             break
         place = line_start
     return place
@@ -286,6 +299,8 @@ _WHOLE_LINE = r"[^\r\n]{0,1500}"
 def _authorization_headers(text: str) -> Iterator[Span]:
     """The credentials of ``Authorization:`` headers, however quoted."""
     for header in _compiled(_HEADER).finditer(text):
+        if text.endswith(MARKER, 0, header.start()):
+            continue
         quoted = header[2] is not None
         scheme = _compiled(_SCHEME).match(text, header.end())
         start = header.end() if scheme is None else scheme.end()

@@ -311,6 +311,42 @@ def test_a_private_key_that_was_cut_at_either_end() -> None:
     assert PEM_LINES[0] not in redact(twice)
 
 
+def test_a_cut_private_key_is_gone_though_something_else_stands_on_its_line() -> None:
+    first, second = PEM_LINES[:2]
+    begin = "-----BEG" + "IN PRIVATE KEY-----"
+    end = "-----END PRIVATE KEY-----"
+    for body in (first, f"\n{first}", f"\\n{first}\\n{second}", f" {first} {second[:16]}=="):
+        assert redact(f"{begin}{body} and then prose") == "[redacted:private-key] and then prose"
+    assert redact(f"the end is {first}\n{second}\n{end}.") == "the end is [redacted:private-key]."
+    assert redact(f"the end is {first} {end}.") == "the end is [redacted:private-key]."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'export API_TOKEN=Zt\x18 : "Ba\x00\x00sh"',
+        "Authorization:8abc =7=)(",
+        "Bearer a-real-one-Qw77https:user:api-key",
+        "-----BEG" + "IN PRIVATE KEY-----t" + "gh" + "p_789abcdefghijABCDEFGHIJ012345hunter2",
+        'password: "hunter2" token: "abc123def"',
+    ],
+)
+def test_twice_is_once(text: str) -> None:
+    once = redact(text)
+    assert once != text
+    assert redact(once) == once
+
+
+def test_what_stands_behind_a_secret_is_no_secret_for_that() -> None:
+    assert redact('A_TOKEN=Zt81 : "words"') == 'A_TOKEN=[redacted:token] : "words"'
+    assert redact("Authorization: a1b2c3d4, 7=8") == "Authorization: [redacted:authorization], 7=8"
+
+
+def test_a_secret_right_behind_a_secret_is_gone_too() -> None:
+    text = plain("-----END PRIVATE KEY-----").join(["A" * 64 + "\n", "eyJabcdefghi.eyJabcd.abc"])
+    assert redact(text) == "[redacted:private-key][redacted:jwt]"
+
+
 def test_an_escaped_private_key_in_json() -> None:
     body = "\\n".join(PEM_LINES)
     key = f'{{"private_key": "-----BEGIN PRIVATE KEY-----\\n{body}\\n-----END PRIVATE KEY-----\\n", "x": 1}}'
