@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from agent_base.cli import HelpFormatter, Parser
+from ai_kb.hn.display import quoted, shown
 from ai_kb.hn.errors import HnUsageError
-from ai_kb.hn.gitstore import quoted
 
 _TRUE = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _FALSE = frozenset({"0", "f", "F", "false", "FALSE", "False"})
@@ -155,13 +155,13 @@ class FlagParser(Parser):
             seen = True
             name, equals, value = word[2 if word.startswith("--") else 1 :].partition("=")
             if not name or name[0] in "-=":
-                self._refuse(f"bad flag syntax: {word}")
+                self._refuse(f"bad flag syntax: {shown(word)}")
             action = flags.get(name)
             if action is None:
                 if name in ("h", "help"):
                     self.print_help()
                     self.exit()
-                self._refuse(f"flag provided but not defined: -{name}")
+                self._refuse(f"flag provided but not defined: -{shown(name)}")
             if self.usage_only and action.dest in given:
                 raise self.wrong_usage()
             given.add(action.dest)

@@ -29,6 +29,7 @@ from ai_kb.hn.fields import is_actor
 from ai_kb.hn.gitstore import Repository, quoted
 from ai_kb.hn.gitwrite import clean_name
 from ai_kb.hn.strictjson import Reader
+from ai_kb.hn.text import is_unicode
 
 MAX_KEYRING_BYTES = 64 << 10
 ANONYMOUS = "anonymous"
@@ -171,6 +172,8 @@ class Keyring:
             hint = f"hn identity restore {word(path)} activates it" if inactive else ""
             raise HnError(f"identity already exists at {path}", hint)
         identity = Identity(checked_name(name), keys.generate())
+        if len(identity.to_bytes()) > MAX_KEYRING_BYTES:  # what nobody would read again
+            raise HnError(f"identity record would exceed {MAX_KEYRING_BYTES} bytes; nothing was changed")
         self._store(identity)
         return identity
 
@@ -242,10 +245,15 @@ class Keyring:
 
 
 def checked_name(name: str) -> str:
-    """``name`` for a new identity: trimmed; ``anonymous`` when blank. Raises HnError for one Git refuses."""
+    """``name`` for a new identity: trimmed; ``anonymous`` when blank.
+
+    Raises HnError for one that Git refuses or that is no UTF-8.
+    """
     name = name.strip()
     if not name:
         return ANONYMOUS
+    if not is_unicode(name):
+        raise HnError("identity name is not valid UTF-8; nothing was changed")
     if not clean_name(name):
         raise HnError(
             f"identity name {quoted(name)} consists only of characters that Git does not accept in a name; "

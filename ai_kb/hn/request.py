@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ai_kb.hn.errors import InvalidRequest
 from ai_kb.hn.fields import is_actor, is_oid, is_repository_path, is_subject, is_topic
-from ai_kb.hn.text import normalize_topics
+from ai_kb.hn.text import is_unicode, normalize_topics
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ class Request:
             raise InvalidRequest("recall bounds must be positive")
         if self.subject and not is_subject(self.subject):
             raise _invalid("subject")
-        if self.path and not is_repository_path(self.path):
+        if self.path and not (is_repository_path(self.path) and is_unicode(self.path)):
             raise _invalid("path")
-        if not all(is_topic(topic) for topic in self.topics):
+        if not all(is_topic(topic) and is_unicode(topic) for topic in self.topics):
             raise _invalid("topic")
         if not _among(self.kinds, KINDS):
             raise _invalid("kind")

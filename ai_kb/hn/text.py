@@ -76,6 +76,15 @@ def has_control(text: str) -> bool:
     return not _CONTROL_SET.isdisjoint(text)
 
 
+def is_unicode(text: str) -> bool:
+    """Whether ``text`` has a form in UTF-8: no lone surrogate, as bytes of another encoding leave behind."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def utf8_length(text: str) -> int:
     """Bytes of ``text`` in UTF-8; a lone surrogate, which encoding refuses later, counts three."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -6,7 +6,7 @@ everything else a boundary. docs/protocol.md, "Private index, recall, cursors".
 
 from __future__ import annotations
 
-from ai_kb.hn.text import is_letter_or_number, lower_code
+from ai_kb.hn.text import is_letter_or_number, is_unicode, lower_code
 
 _BOUNDARY = " "
 
@@ -26,11 +26,8 @@ _table = _TokenTable({code: chr(code).lower() if chr(code).isalnum() else _BOUND
 def index_tokens(text: str) -> list[str]:
     """The sorted, unique tokens of ``text``; none at all when it holds a lone surrogate
     (what is not valid Unicode as a whole gives no tokens)."""
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return []
+    if not is_unicode(text):
+        return []
     return sorted(set(text.translate(_table).split()))
 
 

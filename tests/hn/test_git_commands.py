@@ -170,6 +170,21 @@ def test_wrong_flags_end_with_2_and_list_the_flags(
     assert result.stderr.endswith(f"hn: {message}\n")
 
 
+@pytest.mark.parametrize(
+    ("word", "shown"),
+    [
+        ("--a\x1b[31m\u202e", "flag provided but not defined: -a\\u001b[31m\\u202e"),
+        ("--a\nb=1", "flag provided but not defined: -a\\nb"),
+        ("---\udcff", "bad flag syntax: ---\\udcff"),
+    ],
+)
+def test_a_wrong_flag_is_repeated_escaped_in_both_places(word: str, shown: str, shared_repo: Path) -> None:
+    result = hn(shared_repo, "memory", "retract", word)
+    assert result.exit == 2
+    assert result.stderr.startswith(f"{shown}\nUsage of memory retract:\n")
+    assert result.stderr.endswith(f"hn: {shown}\n")
+
+
 def test_text_results_name_memory_stream_actor_and_anchor(work: Path) -> None:
     head = git(work, "rev-parse", "HEAD")
     flags = ("--kind", "decision", "--at", "HEAD", "--applies", "exact", "--content", "x")

@@ -15,6 +15,7 @@ from ai_kb.hn.errors import HnError, NotFound
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.identity import (
     ANONYMOUS,
+    MAX_KEYRING_BYTES,
     Identity,
     InvalidKeyring,
     Keyring,
@@ -297,6 +298,23 @@ def test_names(repository: Path) -> None:
     (Path(os.environ["HOME"]) / ".gitconfig").write_text("[safe]\n\tdirectory = *\n")
     assert configured_name(repo) == ""
     assert hn(repository, "init").stdout.startswith("Created identity anonymous (")
+
+
+def test_a_name_that_could_not_be_kept_is_refused_before_anything_is_made(repository: Path) -> None:
+    refused = hn(repository, "init", "--name", "a\udcffb")
+    assert (refused.exit, refused.stderr) == (
+        1,
+        "hn: identity name is not valid UTF-8; nothing was changed\n",
+    )
+    refused = hn(repository, "init", "--name", "a" * MAX_KEYRING_BYTES)
+    assert (refused.exit, refused.stderr) == (
+        1,
+        "hn: identity record would exceed 65536 bytes; nothing was changed\n",
+    )
+    assert not (repository / ".git" / "hn").exists()
+    longest = "é<" + "a" * (MAX_KEYRING_BYTES - len(Identity("é<", bytes(64)).to_bytes()))
+    assert hn(repository, "init", "--name", longest).exit == 0
+    assert hn(repository, "identity", "show").stdout.startswith("Name:   é<aaa")
 
 
 def test_an_identity_whose_init_was_killed_is_named_with_what_activates_it(
