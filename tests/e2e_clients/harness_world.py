@@ -8,9 +8,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from harness_clients import HERE, ROOT, Client, isolation, node_directory
+from harness_clients import HERE, Client, isolation, node_directory
 
 Json = dict[str, Any]
 SECONDS = 180
@@ -50,16 +50,23 @@ def texts(value: Any) -> Iterator[str]:
                 yield from texts(item)
 
 
+class Suite(NamedTuple):
+    """A copy of the checkout to install from, and its environments, shared by all worlds."""
+
+    source: Path
+    versions: Path
+
+
 class World:
     """A scratch machine for ``client``.
 
     Args:
         base: empty directory to build it in.
-        versions: environments of the suite made before, shared by all worlds; None: nothing is installed.
+        suite: what is installed; None: nothing is.
     """
 
-    def __init__(self, client: Client, base: Path, versions: Path | None) -> None:
-        self.client, self.base = client, base
+    def __init__(self, client: Client, base: Path, suite: Suite | None) -> None:
+        self.client, self.base, self.suite = client, base, suite
         self.home, self.project = base / "home", base / "my project"
         for directory in (self.home, self.project, base / "tmp"):
             directory.mkdir(parents=True)
@@ -77,8 +84,8 @@ class World:
         self.git("add", ".")
         self.git("commit", "-q", "-m", "First commit")
         self.files_before = self.snapshot()
-        if versions is not None:
-            self._install(versions)
+        if suite is not None:
+            self._install(suite)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -121,12 +128,14 @@ class World:
     def installer(self, *words: str, expect: int = 0) -> str:
         """``install.sh``, with the interpreter that runs the tests."""
         python = getattr(sys, "_base_executable", sys.executable)
-        return self.command("env", f"PYTHON={python}", str(ROOT / "install.sh"), *words, expect=expect)
+        assert self.suite is not None
+        script = str(self.suite.source / "install.sh")
+        return self.command("env", f"PYTHON={python}", script, *words, expect=expect)
 
-    def _install(self, versions: Path) -> None:
+    def _install(self, suite: Suite) -> None:
         data = self.home / ".local/share/agent-hook-suite"
         data.mkdir(parents=True, mode=0o700)
-        (data / "versions").symlink_to(versions)
+        (data / "versions").symlink_to(suite.versions)
         self.installer("--harness", self.client.name)
         if self.client.name == "codex":
             self.installer("--trust-codex")

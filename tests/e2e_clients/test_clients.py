@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from harness_clients import CLAUDE, CLIENTS, CODEX, COPILOT, GEMINI, OPENCODE, Client, isolation
-from harness_world import Run, World
+from harness_world import Run, Suite, World
 
 pytestmark = [
     pytest.mark.clients,
@@ -36,14 +36,14 @@ EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name
 
 
 @pytest.fixture
-def world(tmp_path: Path, versions: Path) -> Callable[[Client], World]:
+def world(tmp_path: Path, suite: Suite) -> Callable[[Client], World]:
     """A machine with the suite installed for the client."""
 
     def make(client: Client) -> World:
         reason = client.missing()
         if reason is not None:
             pytest.skip(reason)
-        return World(client, tmp_path / "machine", versions)
+        return World(client, tmp_path / "machine", suite)
 
     return make
 
