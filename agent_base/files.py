@@ -51,8 +51,12 @@ def ensure_private_dir(path: str, below: str | None = None) -> None:
         try:
             os.mkdir(path, DIR_MODE)
         except FileExistsError:
-            pass
-        check_private(path, os.lstat(path))
+            check_private(path, os.lstat(path))
+            return
+        status = os.lstat(path)
+        check_private(path, status)
+        if stat.S_IMODE(status.st_mode) != DIR_MODE:  # the umask, or its parent's set-group-id
+            os.chmod(path, DIR_MODE)
     else:
         if not os.path.isdir(path):
             raise UnsafePath(f"{path!r} is not a directory; it was not used") from None

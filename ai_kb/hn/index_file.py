@@ -73,6 +73,7 @@ def prepare_directory(git_dir: str) -> str:
         directory = os.path.join(directory, name)
         try:
             os.mkdir(directory, _DIRECTORY_MODE)
+            os.chmod(directory, _DIRECTORY_MODE)  # whatever the umask, and without its parent's set-group-id
         except FileExistsError:
             pass
         except OSError as error:

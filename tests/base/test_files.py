@@ -130,6 +130,20 @@ def test_a_directory_is_made_private_and_every_level_below_the_base_is_checked(t
         files.ensure_private_dir(str(base / "file"))
 
 
+@pytest.mark.parametrize(("parent", "umask"), [(0o2770, 0o022), (0o700, 0o277)])
+def test_a_new_directory_has_its_mode_whatever_the_umask_and_its_parent(
+    parent: int, umask: int, tmp_path: Path
+) -> None:
+    tmp_path.chmod(parent)
+    before = os.umask(umask)
+    try:
+        files.ensure_private_dir(str(tmp_path / "a" / "b"), below=str(tmp_path / "a"))
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "a", tmp_path / "a" / "b"):
+        assert path.stat().st_mode & 0o7777 == 0o700
+
+
 def test_a_lock_goes_with_its_process_however_that_dies(tmp_path: Path) -> None:
     path = str(tmp_path / "lock")
     code = (

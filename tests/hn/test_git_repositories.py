@@ -123,6 +123,27 @@ def test_init_in_a_linked_worktree_writes_to_the_common_directory(repository: Pa
     assert hn(repository, "identity", "show").stdout.startswith("Name:   W\n")
 
 
+def test_a_repository_shared_with_a_group_works(tmp_path: Path) -> None:
+    """Its directories hand their set-group-id on to what is made in them."""
+    git(tmp_path, "init", "-q", "-b", "main", "--shared=group", "shared")
+    work = tmp_path / "shared"
+    git(work, "commit", "-q", "--allow-empty", "-m", "x")
+    assert (work / ".git").stat().st_mode & 0o2000
+    flags = ("--kind", "observation", "--at", "HEAD", "--applies", "exact", "--content", "x")
+    for argv in (
+        ("memory", "recall"),
+        ("replication", "select", "--all"),
+        ("init",),
+        ("memory", "record", *flags),
+        ("memory", "index", "rebuild"),
+        ("memory", "index", "verify"),
+    ):
+        result = hn(work, *argv)
+        assert result.exit == 0, (argv, result.stderr)
+    for name in ("", "memory", "identities", "replication"):
+        assert (work / ".git" / "hn" / name).stat().st_mode & 0o7777 == 0o700, name
+
+
 def test_a_bare_repository_works(tmp_path: Path, repository: Path) -> None:
     bare = tmp_path / "bare.git"
     git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
