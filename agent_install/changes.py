@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import stat
 from collections.abc import Iterable
 from contextlib import suppress
@@ -19,6 +20,7 @@ from agent_base.files import write_atomic
 
 BACKUP_SUFFIX = ".before-agent-hook-suite"
 LIMIT = 64 * 1024 * 1024
+_LONG_LINE = 4000
 
 
 class Unusable(SuiteError):
@@ -114,6 +116,9 @@ def diff(change: Change) -> str:
 
     before, after = lines(change.before), lines(change.after)
     out = []
+    if any(len(line) > _LONG_LINE for line in before):
+        before, after = _broken(before), _broken(after)
+        out.append(f"# lines of more than {_LONG_LINE} characters are shown broken behind their commas\n")
     names = (
         change.path if change.before is not None else "/dev/null",
         change.path if change.after is not None else "/dev/null",
@@ -126,6 +131,18 @@ def diff(change: Change) -> str:
         for line in difflib.unified_diff(before, after, *names)
     ]
     return "".join(out)
+
+
+def _broken(lines: list[str]) -> list[str]:
+    """The lines with very long ones in pieces: of a settings file on one line a diff shows all, twice."""
+    found: list[str] = []
+    for line in lines:
+        if len(line) <= _LONG_LINE:
+            found.append(line)
+            continue
+        pieces = re.split(r"(?<=,)(?=.)", line.rstrip("\r\n"))
+        found += [f"{piece}\n" for piece in pieces[:-1]] + [pieces[-1] + line[len(line.rstrip("\r\n")) :]]
+    return found
 
 
 def _middle(before: list[str], after: list[str]) -> tuple[list[str], list[str], str]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from agent_base.checks import FAIL, OK, WARN, Check
@@ -125,8 +127,12 @@ def harness_checks(
 ) -> Iterator[Check]:
     """Installed, wired, allowed, trusted, running."""
     executable = harness.executable(env)
-    where = executable or f"not on PATH, but {harness.directory(env)} is there"
-    if executable is None and not os.path.isdir(harness.directory(env)):
+    if executable is not None:
+        version = client_version(executable)
+        where = f"{executable} ({version})" if version else executable
+    elif os.path.isdir(harness.directory(env)):
+        where = f"not on PATH, but {harness.directory(env)} is there"
+    else:
         where = "not found"
     yield Check(f"{harness.name}: installed", OK if where != "not found" else WARN, where)
     wired = _wired(harness, env, layout, manifest)
@@ -137,6 +143,24 @@ def harness_checks(
     if harness.name == "codex":
         yield _trusted(env, _configuration(harness, env, manifest))
     yield from _hooks_run(harness, env, layout)
+
+
+def client_version(executable: str) -> str:
+    """The version of a client, read from where npm or its own installer put it; "" where nothing tells.
+
+    The client is not run: starting one writes into its user's files.
+    """
+    real = os.path.realpath(executable)
+    if re.fullmatch(r"\d+\.\d+\.\d+\S*", os.path.basename(real)):
+        return os.path.basename(real)
+    directory = os.path.dirname(real)
+    while f"{os.sep}node_modules{os.sep}" in directory + os.sep:
+        with suppress(ValueError, AttributeError, RecursionError):
+            version = json.loads(_read(os.path.join(directory, "package.json")) or b"null").get("version")
+            if isinstance(version, str):
+                return version[:40]
+        directory = os.path.dirname(directory)
+    return ""
 
 
 def _wired(harness: Harness, env: Mapping[str, str], layout: Layout, manifest: Manifest) -> Check:
@@ -173,8 +197,11 @@ def _commands(hooks: Any) -> list[str]:
     found = []
     for event, entries in hooks.items():
         for entry in entries:
-            handlers = entry.get("hooks", [entry])
-            found += [f"{event} {handler.get('command')}" for handler in handlers]
+            inner = entry.get("hooks")
+            handlers = inner if isinstance(inner, list) else [entry]
+            found += [
+                f"{event} {handler.get('command')}" for handler in handlers if isinstance(handler, dict)
+            ]
     return sorted(found)
 
 

@@ -203,6 +203,8 @@ def _uninstall(args: argparse.Namespace, names: list[str] | None, console: Conso
         _say_change(console, False, change.after is None, change.path, change.backup)
     if not plan.changes and not plan.refused:
         console.out("nothing of the suite was found in any configuration")
+    if names is None and any(change.owner.startswith("harness") for change in plan.changes):
+        console.out("sessions that are running still call the hooks that are gone: end them")
     code = _report(plan, console, "")
     if args.purge and code == 0:
         _purge(said, console)

@@ -180,6 +180,7 @@ class Installer:
         """
         data = self.layout.data
         incomplete: SuiteError | None = None
+        made = changes.make_directories(os.path.dirname(data))
         ensure_private_dir(data)
         with locked(os.path.join(data, LOCK), timeout=LOCK_SECONDS):
             link = os.path.join(data, "current")
@@ -192,6 +193,7 @@ class Installer:
             plan = self.plan()
             if incomplete is not None:
                 plan.refused["completion"] = incomplete
+            self.manifest.made += made
             self.manifest.skill = self.manifest.skill or self.options.skill
             self.carry_out(plan)
             runtime.point_current(data, self.runtime)

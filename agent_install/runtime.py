@@ -29,7 +29,6 @@ from agent_base.errors import SuiteError
 PACKAGES = ("agent_base", "agent_install", "agent_memory", "ai_kb", "hooks")
 IMPORTED = ("nacl.signing", "git", "filelock", "rank_bm25", "orjson", "re2", "shtab", "ai_kb", "agent_memory")
 COMPLETE = ".complete"
-MINIMUM = (3, 11)
 OLD_AFTER = 24 * 3600.0
 
 # A program for the environment's interpreter; its arguments: the site directory, and what to import.

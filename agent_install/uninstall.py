@@ -132,7 +132,8 @@ class Uninstaller:
             plan = self._carry_out(self.plan())
             if self.names is None and not plan.refused:
                 self._remove_own_data()
-        changes.remove_empty([self.layout.data])
+        if self.names is None:
+            changes.remove_empty([self.layout.data, *self.manifest.made])
         return plan
 
     def _carry_out(self, plan: Plan) -> Plan:

@@ -48,14 +48,24 @@ def add_parser(subparsers: Any) -> None:
     verbs = parser.add_subparsers(
         title="commands", metavar="COMMAND", dest="action", required=True, parser_class=Parser
     )
-    for name, summary, handler in (
-        ("show", "the policies in force", _show),
-        ("init", "write a policy that trusts this clone's actor", _init),
-        ("trust", "trust an actor", _trust),
-        ("untrust", "trust an actor no longer", _untrust),
-        ("accept", "let this repository's store into automatic injection", _accept),
+    for name, summary, handler, examples in (
+        ("show", "the policies in force", _show, ("show", "show --store repo --json")),
+        ("init", "write a policy that trusts this clone's actor", _init, ("init",)),
+        ("trust", "trust an actor", _trust, ("trust", "trust ACTOR --store home")),
+        ("untrust", "trust an actor no longer", _untrust, ("untrust ACTOR",)),
+        (
+            "accept",
+            "let this repository's store into automatic injection",
+            _accept,
+            ("accept", "accept --revoke"),
+        ),
     ):
-        verb = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        verb = verbs.add_parser(
+            name,
+            help=summary,
+            description=summary[0].upper() + summary[1:] + ".",
+            epilog="examples:\n" + "".join(f"  ,ai-kb policy {words}\n" for words in examples),
+        )
         if name in ("trust", "untrust"):
             verb.add_argument(
                 "actor", metavar="ACTOR", nargs="?", help="64 hex digits (default: this store's own)"

@@ -23,7 +23,12 @@ recall (and so every injection) leaves out and why, and where the next capsule w
 
 def add_parser(subparsers: Any) -> None:
     """The parser of ``,ai-kb status``."""
-    parser = subparsers.add_parser("status", help="stores, identities, counts", description=_DESCRIPTION)
+    parser = subparsers.add_parser(
+        "status",
+        help="stores, identities, counts",
+        description=_DESCRIPTION,
+        epilog="examples:\n  ,ai-kb status\n  ,ai-kb status --store home --json\n",
+    )
     _common.add_json(parser)
     _common.add_place(parser, store=True)
     parser.set_defaults(run=run)

@@ -71,6 +71,25 @@ def test_everything_that_was_installed_is_in_order(machine: Machine) -> None:
     assert "3 hooks" in found["codex: trusted"].detail
 
 
+def test_the_version_of_a_client_is_read_and_the_client_not_run(machine: Machine) -> None:
+    machine.have("claude", "codex", "gemini")
+    script = "#!/bin/sh\ntouch ran; exit 1\n"
+    program = machine.file("lib/node_modules/@x/claude/bin/cli.js", script, 0o755)
+    machine.file("lib/node_modules/@x/claude/bin/package.json", '{"type": "module"}')
+    machine.file("lib/node_modules/@x/claude/package.json", '{"name": "c", "version": "2.1.332"}')
+    native = machine.file("share/gemini/versions/0.61.0", script, 0o755)
+    machine.file("bin/codex", script, 0o755)
+    (machine.home / "bin/claude").symlink_to(program)
+    (machine.home / "bin/gemini").symlink_to(native)
+    machine.env["PATH"] = f"{machine.home}/bin:/usr/bin:/bin"
+    found = by_name(machine)
+    assert found["claude: installed"].detail == f"{machine.home}/bin/claude (2.1.332)"
+    assert found["gemini: installed"].detail == f"{machine.home}/bin/gemini (0.61.0)"
+    assert found["codex: installed"].detail == f"{machine.home}/bin/codex"
+    machine.file("lib/node_modules/@x/claude/package.json", "[]")
+    assert by_name(machine)["claude: installed"].detail == f"{machine.home}/bin/claude"
+
+
 def test_checking_writes_nothing_of_the_users(machine: Machine) -> None:
     machine.have(*ALL)
     codex(machine)
@@ -138,6 +157,18 @@ def test_a_hook_that_somebody_removed_or_changed_is_a_failure(machine: Machine) 
     assert (
         by_name(machine)["claude: wired"].status == WARN or by_name(machine)["claude: wired"].status == FAIL
     )
+
+
+def test_entries_of_the_suite_in_a_strange_form_are_a_failure_and_no_traceback(machine: Machine) -> None:
+    machine.have("claude")
+    machine.install()
+    path = machine.file(".claude/settings.json")
+    for strange in ({"command": "x --by=agent-hook-suite", "hooks": 3},
+                    {"command": "x --by=agent-hook-suite", "hooks": [None, "y"]}):  # fmt: skip
+        path.write_text(json.dumps({"hooks": {"SessionStart": [strange]}}))
+        check = by_name(machine)["claude: wired"]
+        assert check.status == FAIL
+        assert "no hook for UserPromptSubmit" in check.detail
 
 
 def test_switches_that_turn_all_hooks_off_are_a_failure(machine: Machine) -> None:

@@ -7,8 +7,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import pytest
 
 from agent_base import shell
 from agent_base.cli import Console, utc_now
-from agent_install import changes, cli, manifest
+from agent_install import changes, cli, manifest, runtime
 from agent_install.harnesses import BY_NAME, HARNESSES
 
 if TYPE_CHECKING:
@@ -704,6 +706,15 @@ def test_an_uninstall_dry_run_shows_what_would_go_and_changes_nothing(machine: M
     assert "would remove the environment" not in machine.out
 
 
+def test_uninstalling_says_what_sessions_that_are_running_still_do(machine: Machine) -> None:
+    machine.have("claude", "gemini")
+    machine.install()
+    assert machine.install("--uninstall", "--harness", "claude") == 0
+    assert "still call" not in machine.out  # the hooks are there
+    assert machine.install("--uninstall") == 0
+    assert "sessions that are running still call the hooks that are gone" in machine.out
+
+
 def test_uninstalling_what_is_not_installed_says_so(machine: Machine) -> None:
     assert machine.install("--uninstall") == 0
     assert "nothing of the suite was found" in machine.out
@@ -802,6 +813,31 @@ def test_the_diff_of_a_very_long_file_shows_the_changed_stretch(machine: Machine
     assert machine.install("--dry-run") == 0
     assert "line numbers below count from line" in machine.out
     assert len(machine.out) < 100_000
+
+
+def test_the_diff_of_a_very_long_line_shows_the_changed_stretch(machine: Machine) -> None:
+    numbers = b",".join(b"%d" % n for n in range(50_000))
+    machine.file(GEMINI, b'{"hooks":{},"p":[' + numbers + b"]}")
+    assert machine.install("--dry-run") == 0
+    assert "more than 4000 characters are shown broken" in machine.out
+    assert re.search(r"^\+.*--by=agent-hook-suite", machine.out, re.MULTILINE)
+    assert len(machine.out) < 10_000
+    assert machine.out.count("\n") == len(machine.out.splitlines())
+
+
+def test_directories_that_the_installer_made_go_again_and_others_stay(
+    machine: Machine, ready: Callable[[Path, str], runtime.Runtime], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(machine.home / ".local")
+    machine.have("claude")
+    before = machine.snapshot()
+    with monkeypatch.context() as patch:
+        patch.setattr(runtime, "make", lambda *_: ready(machine.source, machine.layout.data))
+        assert machine.install() == 0, machine.err
+    assert (machine.home / ".local/share/agent-hook-suite/install.json").exists()
+    assert machine.install() == 0, machine.err
+    assert machine.install("--uninstall") == 0
+    assert machine.snapshot() == before
 
 
 def test_an_interrupted_install_can_be_undone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
