@@ -106,14 +106,6 @@ class Console:
             raise SuiteError(f"standard input is larger than {limit} bytes; nothing was changed")
         return data
 
-    def stdin_isatty(self) -> bool:
-        """Whether a person may be typing."""
-        return _isatty(self.stdin)
-
-    def stdout_isatty(self) -> bool:
-        """Whether a person may be reading."""
-        return _isatty(self.stdout)
-
     def person(self) -> bool:
         """Whether stdin and stderr are a terminal: a person is there to be asked."""
         return _isatty(self.stdin) and _isatty(self.stderr)

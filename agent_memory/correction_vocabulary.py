@@ -70,12 +70,6 @@ FINE_IF_NOT = frozenset(
     "miss forget break skip overlook mess lose fail disappoint ruin leave mind harm hurt have see know "
     "need want mean like misunderstand".split()
 )
-NEGATIVE = frozenset(
-    "not no nothing none never nowhere fails fail failed failing failure failures errors wrong false "
-    "missing untrue broken 404 500 traceback exited crashes crashed empty still lie lied invented nonexistent "
-    "red incorrect bogus contradicts only exception neither unchanged identical untouched except inactive dead "
-    "blank gone absent refused doubt really sure lol".split()
-)
 # Who or what speaks where the words after it are not the user's own.
 SPEAKING = frozenset(
     "says say reads complains prints shows states tells claims writes reports warns wrote asks answered answers replied "

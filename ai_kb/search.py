@@ -192,11 +192,6 @@ class Source:
         # Bytes, since a shift of a long integer copies it.
         self._bits = allowed.to_bytes((allowed.bit_length() + 7) // 8, "little")
 
-    def allows(self, number: int) -> bool:
-        """Whether the record with this number may come out."""
-        at = number >> 3
-        return at < len(self._bits) and bool(self._bits[at] >> (number & 7) & 1)
-
     def frequencies(self, tokens: Sequence[str]) -> dict[str, int]:
         """How many records hold each of ``tokens``; absent ones are left out."""
         found: dict[str, int] = {}
@@ -221,7 +216,7 @@ class Source:
         )
         bits = self._bits
         end = 8 * len(bits)
-        return [n for (n,) in rows if n < end and bits[n >> 3] >> (n & 7) & 1]  # ``allows``, without calls
+        return [n for (n,) in rows if n < end and bits[n >> 3] >> (n & 7) & 1]
 
     def documents(self, numbers: Sequence[int]) -> list[Document]:
         """The documents of ``numbers``, in no order."""

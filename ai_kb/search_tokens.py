@@ -62,11 +62,6 @@ def terms(text: str) -> list[str]:
     return [token for token, _ in scan(text)]
 
 
-def compact(text: str) -> str:
-    """``terms`` separated by spaces: the form in which fields are stored and matched."""
-    return " ".join(terms(text))
-
-
 def scan(text: str) -> list[tuple[str, str]]:
     """``terms`` with what each token is: WORD, WHOLE (a compound), PART (of the one before) or PAIR."""
     if not text.isascii():
