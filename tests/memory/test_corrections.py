@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agent_memory.corrections import SIGNALS, detect
 from agent_memory.prose import LINE_LENGTH, MOST_LINES, user_prose
+from hooks import correction_detector
 from tests.conftest import REPOSITORY
 
 EVAL = REPOSITORY / "tests/data/eval"
@@ -141,28 +142,55 @@ def test_a_reproach_around_a_long_paste_is_still_heard() -> None:
     assert detect(f"{paste}\n\nyou never ran it, did you") == "guessed-not-tested"
 
 
-@pytest.mark.parametrize(
-    ("stdin", "answer"),
-    [
-        ("you forgot the tests", '{"signal":"omission-correction"}'),
-        ('{"prompt": "you forgot the tests"}', '{"signal":"omission-correction"}'),
-        ('{"prompt": 3}', '{"signal":null}'),
-        ("{broken", '{"signal":null}'),
-        ("\udcff\udcfe", '{"signal":null}'),
-        ('{"a":' * 100_000, '{"signal":null}'),
-        (
-            '{"hook_event_name":"beforeSubmitPrompt","prompt":"you forgot the tests"}',
-            '{"signal":"omission-correction"}',
-        ),
-        ('{"agent_id":"a","prompt":"you forgot the tests"}', '{"signal":null}'),
-    ],
-)
+PROMPTS = [
+    ("you forgot the tests", '{"signal":"omission-correction"}'),
+    ('{"prompt": "you forgot the tests"}', '{"signal":"omission-correction"}'),
+    ('{"prompt": 3}', '{"signal":null}'),
+    ("{broken", '{"signal":null}'),
+    ("\udcff\udcfe", '{"signal":null}'),
+    ('{"a":' * 100_000, '{"signal":null}'),
+    (
+        '{"hook_event_name":"beforeSubmitPrompt","prompt":"you forgot the tests"}',
+        '{"signal":"omission-correction"}',
+    ),
+    ('{"agent_id":"a","prompt":"you forgot the tests"}', '{"signal":null}'),
+]
+
+
+@pytest.mark.parametrize(("stdin", "answer"), PROMPTS)
 def test_the_entry_point_prints_the_signal_and_ends_with_0(stdin: str, answer: str) -> None:
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(REPOSITORY / "hooks/correction_detector.py")],
         input=stdin.encode("utf-8", "surrogateescape"), capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout.decode().strip(), done.stderr) == (0, answer, b"")
+
+
+@pytest.mark.parametrize(("stdin", "answer"), PROMPTS)
+def test_the_detector_answers_as_in_a_process_of_its_own(
+    stdin: str, answer: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = stdin.encode("utf-8", "surrogateescape")
+    monkeypatch.setattr("sys.argv", ["correction_detector.py"])
+    monkeypatch.setattr("hooks._entry.read_stdin", lambda: data)
+    assert correction_detector.main() == 0
+    assert capfd.readouterr() == (answer + "\n", "")
+
+
+def test_the_detector_takes_the_word_of_an_adapter_for_what_comes(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = b'{"prompt":"you forgot the tests"}'
+    words = ["--harness", "opencode", "--event"]
+    for event, signal in (("chat.message", '"omission-correction"'), ("tool.execute.after", "null")):
+        assert correction_detector.answer(data, [*words, event]) == f'{{"signal":{signal}}}\n'
+
+    def fails() -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr("hooks._entry.read_stdin", fails)
+    assert correction_detector.main() == 0
+    assert capfd.readouterr() == (correction_detector.NO_SIGNAL, "")
 
 
 @pytest.mark.parametrize(
