@@ -37,6 +37,7 @@ _FINDINGS = (
     "things checked",
     "net",
 )
+_HEADING_REST = 30  # characters of a line between such a name and its final colon
 _PULL_REQUEST_PATHS = ("/pull/", "/pulls/", "/merge_requests/", "/pull-requests/", "/pullrequest/")
 
 
@@ -82,26 +83,32 @@ def is_review(topic: str, spec: str | None) -> bool:
 def names_pull_request(text: str) -> bool:
     """Whether ``text`` holds ``PR 12``, ``PR #12``, ``pull request 12`` or a pull request's URL."""
     lowered = text.lower()
-    if any(_digit_follows(lowered, path) for path in _PULL_REQUEST_PATHS) and "://" in lowered:
+    if any(_is_pull_request_url(word) for word in lowered.split()):
         return True
-    words = "".join(c if c.isalnum() else " " for c in lowered.replace("pull request", "pr")).split()
+    spelled = lowered.replace("pull-request", "pr").replace("pull request", "pr")
+    words = "".join(c if c.isalnum() else " " for c in spelled).split()
     if any(a == "pr" and b.isdecimal() for a, b in itertools.pairwise(words)):
         return True
     return any(word.startswith("pr") and word[2:].isdecimal() for word in words)
 
 
-def _digit_follows(text: str, path: str) -> bool:
-    at = text.find(path)
-    while at >= 0:
-        if text[at + len(path) : at + len(path) + 1].isdecimal():
-            return True
-        at = text.find(path, at + 1)
+def _is_pull_request_url(word: str) -> bool:
+    """Whether ``word`` leads to a pull request, with a scheme or only a host's name before the path."""
+    for path in _PULL_REQUEST_PATHS:
+        at = word.find(path)
+        while at >= 0:
+            number = word[at + len(path) : at + len(path) + 1]
+            host = word[:at].split("/", 1)[0]
+            if number.isdecimal() and ("://" in word[:at] or "." in host.strip(".")):
+                return True
+            at = word.find(path, at + 1)
     return False
 
 
 def is_findings_heading(line: str) -> bool:
     """Whether a line is the heading of prior findings: one of the names in any case, alone, before a
-    ``:``, or as a Markdown heading; list marks, numbers and emphasis around it do not matter."""
+    ``:`` or a dash, at the start of a short line that ends with ``:``, or as a Markdown heading; list
+    marks, numbers and emphasis around it do not matter."""
     text = line.strip()
     markdown = text.startswith("#")
     while text and not text[0].isalpha():
@@ -111,8 +118,10 @@ def is_findings_heading(line: str) -> bool:
         lowered = lowered.removeprefix(word)
     for name in _FINDINGS:
         if lowered.startswith(name):
-            rest = lowered[len(name) :].lstrip("*_` ")
-            if not rest or rest[0] in ":(":
+            rest = lowered[len(name) :].lstrip("*_` \t")
+            if not rest or rest[0] in ":(–—" or rest.startswith("- "):
+                return True
+            if lowered[len(name)].isspace() and rest.endswith(":") and len(rest) <= _HEADING_REST:
                 return True
             if markdown and not lowered[len(name)].isalnum():
                 return True

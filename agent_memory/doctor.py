@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 
 from agent_base import files
@@ -17,6 +18,7 @@ from agent_memory.mirror import Mirror
 from agent_memory.topics import State
 
 _ERRORS_SHOWN = 20
+_RECORDED_AFTER = 150.0  # seconds
 _REPAIR = ",agent-memory doctor --repair"
 
 
@@ -49,6 +51,7 @@ def examine(state: State, mirror: Mirror | None, key: str | None, env: Mapping[s
     if notice is not None:
         found.append(Check("root", WARN, notice))
     found += _overrides(state, mirror, env)
+    found += _spooled(state, time.time())
     if state.exists():
         found += _unsafe_files(state)
         found += [
@@ -120,7 +123,6 @@ def _unsafe_files(state: State) -> list[Check]:
 
 def _recording(state: State, key: str | None) -> list[Check]:
     pending = len(queue.pending(state.spec_dir, key))
-    spooled = spool.waiting(spool.location(state.root))
     waiting = queue.state(state.spec_dir, key)
     found = []
     if pending:
@@ -132,15 +134,26 @@ def _recording(state: State, key: str | None) -> list[Check]:
                 f"`{_REPAIR}` records them",
             )
         )
-    if spooled:
-        found.append(Check("spool", OK, f"{_count(spooled, 'event')} of all workspaces about to be recorded"))
     entries, injection = _ledger_entries(state.spec_dir, key)
-    errors = [*waiting.errors, *(f"{e.get('kind')}: {e.get('message')}" for e in injection)][-_ERRORS_SHOWN:]
+    errors = [*waiting.errors, *ledger.lines(injection)][-_ERRORS_SHOWN:]
     found += [Check("error", FAIL, error, f"`{_REPAIR}` clears it away") for error in errors]
     if not found:
         seen = _count(entries, "entry", "entries")
         found.append(Check("recording", OK, f"nothing is pending ({seen} in the error ledger)"))
     return found
+
+
+def _spooled(state: State, now: float) -> list[Check]:
+    """A recorder lives for two minutes; what is older waits for one that never came, or could not."""
+    spooled = spool.waiting(spool.location(state.root))
+    if not spooled:
+        return []
+    events = f"{_count(spooled, 'event')} of all workspaces"
+    oldest = spool.oldest(spool.location(state.root))
+    if oldest is None or now - oldest < _RECORDED_AFTER:
+        return [Check("spool", OK, f"{events} about to be recorded")]
+    waits = f"{events} not recorded yet, since {int((now - oldest) // 60)} minutes"
+    return [Check("spool", FAIL, waits, f"`{_REPAIR}` records them; `,ai-kb doctor` looks at the hooks")]
 
 
 def _ledger_entries(spec_dir: str, key: str | None) -> tuple[int, list[ledger.Entry]]:

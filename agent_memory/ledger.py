@@ -21,7 +21,7 @@ from agent_memory.entries import safe, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     Entry = dict[str, object]
 
@@ -105,6 +105,15 @@ def open_errors(directory: str, session_key: str | None = None, *, recording: bo
         and not (recording and entry.get("kind") in INJECTION)
         and (session_key is None or entry.get("session_key", session_key) == session_key)
     ]
+
+
+def lines(found: Iterable[Entry], *, kinds: bool = True) -> list[str]:
+    """What entries say, ``kind: message`` or only the message, newest last; the same once, with how often."""
+    counted: dict[str, int] = {}
+    for entry in found:
+        text = f"{entry.get('kind')}: {entry.get('message')}" if kinds else str(entry.get("message", ""))
+        counted[text] = counted.pop(text, 0) + max(1, _count(entry))
+    return [text if number == 1 else f"{text} ({number} times)" for text, number in counted.items()]
 
 
 def of_no_workspace(

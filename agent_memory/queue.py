@@ -143,7 +143,7 @@ def _ledger_lines(spec_dir: str, key: str | None) -> list[str]:
         found = ledger.open_errors(spec_dir, key, recording=True)
     except (SuiteError, OSError) as error:
         return [f"the error ledger cannot be read: {error}"]
-    return [f"{entry.get('kind')}: {entry.get('message')}" for entry in found]
+    return ledger.lines(found)
 
 
 def unreadable(key: str, name: str, error: Exception) -> str:

@@ -124,6 +124,16 @@ def waiting(directory: str) -> int:
         return 0
 
 
+def oldest(directory: str) -> float | None:
+    """When the event came that waits longest, seconds since the epoch; None when none does."""
+    try:
+        with os.scandir(directory) as found:
+            names = [entry for entry in found if entry.name.endswith((EVENT, CLAIMED))]
+        return min((entry.stat(follow_symlinks=False).st_mtime for entry in names), default=None)
+    except OSError:  # gone in the meantime, most likely: it is being recorded
+        return None
+
+
 def drain(
     directory: str,
     record: Callable[[Spooled], None],

@@ -182,7 +182,7 @@ def _warnings(call: Call, since: Start | None) -> list[str]:
         *ledger.of_no_workspace(state.root, state.spec_dir, call.env, state.workspace),
         *ledger.open_errors(state.spec_dir),
     ]
-    found = [str(entry.get("message", "")) for entry in entries
+    found = [entry for entry in entries
              if since is None or str(entry.get("ts", "")) >= timestamp(since.at)]  # fmt: skip
     waiting = queue.pending(state.spec_dir)
     lines = []
@@ -193,7 +193,10 @@ def _warnings(call: Call, since: Start | None) -> list[str]:
         doctor = Commands(call.state.workspace, call.event.session_id).memory("doctor")
         counts = f"errors: {len(found)}, events not recorded yet: {len(waiting)}"
         lines.append(f"Warning: session memory had trouble ({counts}); tell the user and see: {doctor}")
-        lines += [f"- {json_line(message[:200])}" for message in found[-_WARNINGS_SHOWN:]]
+        said = ledger.lines(found, kinds=False)[-_WARNINGS_SHOWN:]
+        lines += [
+            f"- {json_line(message if len(message) <= 200 else message[:199] + '…')}" for message in said
+        ]
     return lines
 
 

@@ -44,6 +44,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         found = [Check("directory", FAIL, error.message, error.hint)]
     else:
         mirror = Mirror.of(state, console.env, hook=False)
+        if args.repair and not state.exists():
+            recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)  # the spool may hold its first events
         if args.repair and state.exists():
             repaired = _repair(state, mirror, key, console)
         if args.repair:
@@ -60,8 +62,11 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
     if moves.discard_intent(state):
         done.append("the damaged note of an unfinished select or merge was removed")
     if moves.unfinished(state):
-        moves.recover(state, mirror)
-        done.append("an unfinished select or merge was carried out")
+        try:
+            moves.recover(state, mirror)
+            done.append("an unfinished select or merge was carried out")
+        except SuiteError as error:  # what stands in its way is named; the rest can be mended
+            _shared.warn(console, f"{error.message} ({error.hint})" if error.hint else error.message)
     before = len(queue.pending(state.spec_dir, key))
     recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)
     recorded = before - len(queue.pending(state.spec_dir, key))

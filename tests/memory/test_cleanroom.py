@@ -27,6 +27,9 @@ class TestReviewTopics:
             "https://github.com/owner/repo/pull/12/files",
             "<https://git.example.org/group/repo/-/merge_requests/7>",
             "https://bitbucket.org/o/r/pull-requests/3",
+            "github.com/owner/repo/pull/12",
+            "(http://localhost:3000/o/r/pulls/3)",
+            "pull-request 12",
         ],
     )
     def test_are_those_whose_target_is_a_pull_request(self, target: str) -> None:
@@ -43,6 +46,8 @@ class TestReviewTopics:
             "target: PRs 12\n",
             "target: https://github.com/o/r/pulls\n",
             "target: https://github.com/o/r/issues/12\n",
+            "target: https://github.com/o/r/pull/new, see docs/pull/12\n",
+            "target: src/pull/12\n",
             "see PR 12\n",
             "target: src/retry.py\ntarget: PR 12\n",
             "targets: PR 12\n",
@@ -73,6 +78,10 @@ class TestFindings:
             "> Findings:",
             "Prior findings:",
             "## Findings so far",
+            "Findings so far:",
+            "Verified facts and findings:",
+            "Verdict \u2014 approve",
+            "**Net** - three small things",
         ],
     )
     def test_are_left_out_from_their_heading_on(self, heading: str) -> None:
@@ -84,6 +93,9 @@ class TestFindings:
         [
             "network is slow",
             "Net income fell",
+            "net-new code",
+            "Net of the retries we add for clients, that is:",
+            "Network settings:",
             "the verdict is open",
             "findings are welcome in the channel",
             "verified facts matter here",

@@ -8,14 +8,18 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from agent_memory import ledger, queue, topics
+from agent_base import files
+from agent_memory import ledger, moves, queue, spool, topics
 from agent_memory.cli import VERBS
+from agent_memory.topics import State
 from tests.conftest import REPOSITORY
+from tests.memory import recording
 from tests.memory.support import (
     NOW,
     OTHER,
@@ -557,6 +561,36 @@ class TestDoctor:
         ran = memory(repository, "doctor")
         assert ran.code == 1
         assert f"{name}' is a symbolic link" in ran.out
+
+    def test_tells_of_events_that_no_recorder_comes_for_and_records_them(self, repository: Path) -> None:
+        state_dir = State.of(os.environ, str(repository), hook=False).spec_dir
+        recording.put(recording.payload(SESSION, "waits", repository), repository)
+        assert "1 event of all workspaces about to be recorded" in ok(repository, "doctor").out
+        (event,) = Path(spool.location(recording.root())).glob("*.event")
+        os.utime(event, (time.time() - 3_660,) * 2)
+        ran = memory(repository, "doctor")
+        assert ran.code == 1
+        assert "1 event of all workspaces not recorded yet, since 61 minutes" in ran.out
+        assert not os.path.exists(state_dir)
+        ok(repository, "doctor", "--repair")
+        assert commands_of(repository, f"session-{SESSION}") == ["waits"]
+
+    def test_repairs_the_rest_when_a_move_cannot_be_finished(self, repository: Path) -> None:
+        record(repository, SESSION, "x")
+        write_spec(repository, "a", "topic: a\n")
+        state = state_of(repository)
+        intent = moves.Intent(moves.MERGE, "a", "b", "2026")
+        files.write_atomic(state.path(topics.INTENT), intent.to_bytes())
+        write_spec(repository, "b", "topic: b\n")
+        os.chmod(state.spec_path("b"), 0o666)
+        Path(state.path(topics.BINDING_PREFIX + "s.txt")).write_text("../x")
+        ran = memory(repository, "doctor", "--repair")
+        assert ran.code == 1
+        assert "an unfinished merge of 'a' into 'b' cannot be finished: " in ran.err
+        assert "named no topic and was removed" in ran.out
+        assert moves.unfinished(state)
+        os.chmod(state.spec_path("b"), 0o600)
+        assert "was carried out" in ok(repository, "doctor", "--repair").out
 
     @pytest.mark.parametrize("place", ["workspace", "root"])
     def test_of_an_error_ledger_that_could_be_planted_says_so_and_the_rest(

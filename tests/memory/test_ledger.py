@@ -84,6 +84,17 @@ def test_open_entries_are_those_nobody_resolved(directory: str) -> None:
     assert len(messages(directory)) == 3
 
 
+def test_lines_say_the_same_once_and_how_often(directory: str) -> None:
+    for text in ("full", "other", "full", "full"):
+        ledger.add(directory, "refused", text)
+    for _ in range(3):
+        ledger.add(directory, "hook", "slow", repeats=True)
+    found = ledger.open_errors(directory)
+    assert ledger.lines(found) == ["refused: other", "refused: full (3 times)", "hook: slow (3 times)"]
+    assert ledger.lines(found, kinds=False)[-1] == "slow (3 times)"
+    assert ledger.lines([{}], kinds=False) == [""]
+
+
 def test_no_ledger_is_an_empty_one(directory: str) -> None:
     assert ledger.entries(directory) == []
     assert ledger.resolve(directory) == 0

@@ -481,6 +481,16 @@ class TestSettling:
         assert text.split("\n")[4].startswith('- "the queue was full')
         assert "</x>" not in text
 
+    def test_warns_of_the_same_error_once(self, repository: Path) -> None:
+        state = state_of(repository)
+        ledger.add(state.spec_dir, "refused", "another " + "x" * 300, now=T)
+        for number in range(5):
+            ledger.add(state.spec_dir, "refused", "full", key=str(number), record={"x": number}, now=T)
+        lines = context(payload(repository, "claude/SessionStart.startup")).split("\n")
+        assert "errors: 6, " in lines[3]
+        assert lines[4] == f'- "another {"x" * 191}…"'
+        assert lines[5:7] == ['- "full (5 times)"', ""]
+
     def test_warns_about_what_cannot_be_read_in_the_queue(self, repository: Path) -> None:
         from agent_memory import queue
 
