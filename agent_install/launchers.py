@@ -13,6 +13,7 @@ A hook whose environment is gone says one line and exits 0: a broken hook never 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 
 from agent_base.errors import SuiteError
@@ -39,6 +40,7 @@ ALL_HOOKS = (*PYTHON_HOOKS, DISPATCHER)
 _HEAD = f"""#!/bin/sh
 # {MARKER} launcher: written by its installer, gone with `./install.sh --uninstall`.
 """
+_PLACEHOLDER = re.compile(r"@([A-Z]+)@")
 _GONE = "the suite's environment is gone; run its ./install.sh again"
 
 _COMMAND = (
@@ -74,9 +76,8 @@ sys.exit(@CALL@)' @SITE@ "$@"
 
 def _fill(template: str, **values: str) -> bytes:
     values["GONE"] = _GONE
-    for name, value in values.items():
-        template = template.replace(f"@{name}@", value)
-    return template.encode("utf-8", "surrogateescape")
+    # In one pass: a path may hold what looks like a placeholder.
+    return _PLACEHOLDER.sub(lambda found: values[found[1]], template).encode("utf-8", "surrogateescape")
 
 
 def command(name: str, python: str) -> bytes:

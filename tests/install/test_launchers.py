@@ -107,6 +107,24 @@ def test_the_dispatcher_is_the_checkouts_own_but_for_what_is_filled_in(hooks: Pa
     assert [line.split("=", 1)[0] for line in different] == ["AGENT_PYTHON", "AGENT_RECORDER", "AGENT_UID"]
 
 
+def test_a_path_that_looks_like_a_placeholder_is_a_path(tmp_path: Path) -> None:
+    python = tmp_path / "@SITE@/@NAME@"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\nfor word; do printf "%s\\n" "$word"; done\n')
+    python.chmod(0o755)
+    for name, content in {
+        "hn": launchers.command("hn", str(python)),
+        "spec_mirror.py": launchers.hook("spec_mirror.py", str(python), "/a @PYTHON@ site"),
+    }.items():
+        launcher = tmp_path / name
+        launcher.write_bytes(content)
+        launcher.chmod(0o755)
+        code, out, err = run(launcher, "last word", env={"PATH": "/usr/bin:/bin"}, stdin="")
+        assert (code, err) == (0, "")
+        assert out.splitlines()[-1] == "last word"
+    assert "/a @PYTHON@ site" in out
+
+
 def test_a_dispatcher_without_places_to_fill_in_is_refused() -> None:
     with pytest.raises(SuiteError, match="0 places for its interpreter"):
         launchers.dispatcher("/p", "/s", 1, "#!/bin/sh\nexit 0\n")
