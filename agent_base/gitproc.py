@@ -36,6 +36,8 @@ _CHUNK = 1 << 16
 # Requests written ahead of the answers read: far below what two pipe buffers hold.
 _WINDOW = 128
 _STDERR_LIMIT = 8192
+# What for-each-ref says on stderr, and ends with 0.
+_PASSED_OVER = ("warning: ignoring broken ref ", "warning: ignoring ref with broken name ")
 
 
 class GitError(SuiteError):
@@ -421,8 +423,12 @@ def for_each_ref(
     env: Mapping[str, str],
     hook: bool = True,
     deadline: float | None = None,
+    broken: list[str] | None = None,
 ) -> dict[str, str]:
-    """Ref name to object id for every ref below ``prefixes`` (or equal to one), in git's order."""
+    """Ref name to object id for every ref below ``prefixes`` (or equal to one), in git's order.
+
+    Names of refs that git passes over, since they hold no object id, are appended to ``broken``.
+    """
     status, out, err = run(
         where,
         ("for-each-ref", "--format=%(objectname) %(refname)", *prefixes),
@@ -433,6 +439,11 @@ def for_each_ref(
     if status != 0:
         message = err.decode("utf-8", "replace").strip().splitlines()
         raise GitError(f"git for-each-ref failed: {message[0] if message else status}")
+    if err and broken is not None:
+        for line in err.decode("utf-8", "surrogateescape").split("\n"):
+            for start in _PASSED_OVER:
+                if line.startswith(start):
+                    broken.append(line[len(start) :])
     refs: dict[str, str] = {}
     for line in out.decode("utf-8", "surrogateescape").split("\n")[:-1]:
         oid, _, name = line.partition(" ")

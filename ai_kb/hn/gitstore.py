@@ -179,11 +179,22 @@ class Repository:
         """Ref name to object id of every ref that is, or is below, one of ``prefixes``. One process.
 
         Refs that a promotion was moving when it was interrupted are given as they were before
-        (``unsettled``).
+        (``unsettled``). Raises InvalidStream for a memory ref that is there and holds no object id, as a
+        power cut leaves one behind: git itself would pass it over, and a stream would begin anew.
         """
+        broken: list[str] = []
         found = gitproc.for_each_ref(
-            self.where, prefixes, env=self.reading_env, hook=self.hook, deadline=self.deadline
+            self.where,
+            prefixes,
+            env=self.reading_env,
+            hook=self.hook,
+            deadline=self.deadline,
+            broken=broken,
         )
+        if broken:
+            from ai_kb.hn.streamrefs import refuse_broken
+
+            refuse_broken(broken)
         transactions = unsettled.pending(self.common_dir)
         return unsettled.settle(self.common_dir, transactions, found) if transactions else found
 

@@ -11,7 +11,7 @@ from ai_kb.hn.gitstore import is_oid, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 # What the tree of a memory commit holds, and nothing else.
 PAYLOAD_NAME = "memory.json"
@@ -86,6 +86,18 @@ def parse_ref(ref: str) -> Source | None:
 def _malformed(ref: str) -> InvalidStream:
     kind = "accepted memory" if ref.startswith(f"{REMOTES_PREFIX}/") else "memory"
     return InvalidStream(f"malformed {kind} ref {shown(ref[:_SHOWN])}")
+
+
+def refuse_broken(refs: Iterable[str]) -> None:
+    """Raise InvalidStream if one of ``refs``, which hold no object id, is in a memory namespace."""
+    for ref in refs:
+        source = parse_ref(ref)
+        if source is not None:
+            raise InvalidStream(
+                f"memory source {ref}: the ref is broken: it holds no object id; nothing was changed",
+                "remove the file of that name in the Git directory: what was packed is there again, "
+                "and a sync brings what a remote has",
+            )
 
 
 def sources_of(refs: Mapping[str, str]) -> list[tuple[Source, str]]:

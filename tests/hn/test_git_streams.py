@@ -465,6 +465,39 @@ def test_a_malformed_ref_in_the_repository_fails_collection(work: Path, maker: M
     assert all_refs(work) == before
 
 
+@pytest.mark.parametrize("content", [b"", b"garbage\n", b"0" * 40 + b"\n", bytes(41)])
+def test_a_ref_that_holds_no_object_id_is_refused_and_not_passed_over(
+    content: bytes, work: Path, maker: Maker
+) -> None:
+    """What a power cut may leave of a file. git ignores it; then the stream would begin anew."""
+    maker.bulk(3)
+    git(work, "pack-refs", "--all")
+    path = work / ".git" / maker.ref
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    give_identity(work / ".git", "alice")
+    flags = ("--kind", "observation", "--at", "HEAD", "--applies", "exact", "--content", "x")
+    for argv in (
+        ("memory", "recall"),
+        ("memory", "grep", "x"),
+        ("memory", "show", "0" * 64),
+        ("memory", "index", "rebuild"),
+        ("memory", "record", *flags),
+    ):
+        result = hn(work, *argv)
+        assert (result.exit, result.stdout) == (1, ""), argv
+        assert f"hn: memory source {maker.ref}: the ref is broken: it holds no object id" in result.stderr
+    assert path.read_bytes() == content
+    # One that would be malformed with any content is malformed; one elsewhere is no concern of ours.
+    path.rename(path.with_name("x"))
+    assert "malformed memory ref" in hn(work, "memory", "recall").stderr
+    other = work / ".git" / "refs/hn/remotes/origin/issues/1"
+    other.parent.mkdir(parents=True)
+    path.with_name("x").rename(other)
+    assert hn(work, "memory", "recall").exit == 0
+    assert len(gather(work).memories) == 3
+
+
 @pytest.mark.parametrize(
     "ref",
     ["refs/heads/main", f"refs/hn/actors/{A}", f"refs/hn/remotes/origin/actors/{A}", "refs/hn/memories/x"],
