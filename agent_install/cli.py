@@ -10,10 +10,11 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
 from agent_base.cli import main as run_main
 from agent_base.errors import UsageError
 from agent_base.inert import terminal
+from agent_base.parsing import Parser
 from agent_base.shell import word
 from agent_install import uninstall
 from agent_install.harnesses import BY_NAME

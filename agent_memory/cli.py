@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from agent_base import cli
+from agent_base import cli, parsing
 
 PROG = ",agent-memory"
 VERBS = {
@@ -35,10 +35,10 @@ Session memory of the workspace: topics that sessions are bound to, each with a 
 _EPILOG = "`,agent-memory COMMAND --help` explains one command. Exit codes: 0 done, 1 failed, 2 usage."
 
 
-def parser(argv: Sequence[str]) -> cli.Parser:
+def parser(argv: Sequence[str]) -> parsing.Parser:
     """The parser of one run (``agent_base.cli.run_command``)."""
-    result = cli.Parser(prog=PROG, description=_DESCRIPTION, epilog=_EPILOG)
-    cli.add_verbs(result, "agent_memory.commands", VERBS, argv)
+    result = parsing.Parser(prog=PROG, description=_DESCRIPTION, epilog=_EPILOG)
+    parsing.add_verbs(result, "agent_memory.commands", VERBS, argv)
     return result
 
 

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Sequence
 
 from agent_base import cli as base
-from agent_base.cli import Console, Parser, add_verbs
+from agent_base.cli import Console
+from agent_base.parsing import Parser, add_verbs
 
 PROG = ",ai-kb"
 PACKAGE = "ai_kb.commands"

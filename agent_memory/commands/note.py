@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from agent_base.cli import Console, offer
+from agent_base.cli import Console
 from agent_base.errors import UsageError
+from agent_base.parsing import offer
 from agent_memory import entries, locks, queue
 from agent_memory.commands import _shared
 

@@ -14,9 +14,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
 from agent_base.inert import clean_surrogates
+from agent_base.parsing import Parser
 from ai_kb import consent, stores
 from ai_kb.capsule import BY_AGENT
 from ai_kb.cli import PROG

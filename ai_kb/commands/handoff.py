@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
+from agent_base.parsing import Parser
 from agent_memory import cleanroom, redact, worklog
 from ai_kb import consent, editor, handoff, stores
 from ai_kb.capsule import topics_of

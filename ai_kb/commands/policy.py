@@ -7,8 +7,9 @@ import os
 from typing import Any
 
 from agent_base import files
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
 from agent_base.errors import SuiteError
+from agent_base.parsing import Parser
 from ai_kb import consent, policy_file, stores
 from ai_kb.commands import _common
 from ai_kb.editor import ask

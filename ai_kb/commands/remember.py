@@ -7,7 +7,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from agent_base.cli import Console, offer
+from agent_base.cli import Console
+from agent_base.parsing import offer
 from ai_kb import capsule, consent, editor
 from ai_kb.commands import _common
 from ai_kb.errors import EmptyText, InvalidCapsule

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
 from agent_base.errors import UsageError
 from agent_base.frozen import replace
+from agent_base.parsing import Parser
 from ai_kb.capsule import Capsule
 from ai_kb.commands import _common, _protocol
 from ai_kb.commands.remember import add_capsule_options, draft_of, report, with_text

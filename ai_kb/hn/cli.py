@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from agent_base import cli as base
-from agent_base.cli import Console, Parser
+from agent_base.cli import Console
 from agent_base.errors import SuiteError
 from agent_base.inert import clean_surrogates, terminal
+from agent_base.parsing import Parser, version
 from ai_kb.hn.errors import HnError, HnUsageError
 from ai_kb.hn.flags import FlagParser, Verbs
 from ai_kb.hn.gitstore import quoted
@@ -109,7 +110,7 @@ def dispatch(words: list[str], console: Console) -> int:
         console.stdout.write(HELP)
         return 0
     if words[0] in ("version", "-version", "--version"):
-        console.out(base.version())
+        console.out(version())
         return 0
     group, name, rest = "hn", words[0], words[1:]
     if name == "memory":

@@ -17,7 +17,7 @@ import argparse
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from agent_base.cli import HelpFormatter, Parser
+from agent_base.parsing import HelpFormatter, Parser
 from ai_kb.hn.display import quoted, shown
 from ai_kb.hn.errors import HnUsageError
 

@@ -14,16 +14,16 @@ from typing import Any
 
 import pytest
 
-from agent_base import cli
+from agent_base import cli, parsing
 from agent_base.errors import SuiteError, UsageError
 from agent_memory.cli import parser
 
 NOW = datetime(2026, 11, 30, 12, 0, 0, tzinfo=UTC)
 
 
-def factory(handler: Callable[[Any, cli.Console], int]) -> Callable[[Sequence[str]], cli.Parser]:
-    def parser(argv: Sequence[str]) -> cli.Parser:
-        result = cli.Parser(prog="tool", description="A tool.")
+def factory(handler: Callable[[Any, cli.Console], int]) -> Callable[[Sequence[str]], parsing.Parser]:
+    def parser(argv: Sequence[str]) -> parsing.Parser:
+        result = parsing.Parser(prog="tool", description="A tool.")
         result.add_argument("--json", action="store_true")
         result.add_argument("--long-option")
         result.set_defaults(run=handler)
@@ -41,9 +41,9 @@ def run(
 
 
 def run_verb(*argv: str) -> tuple[int, str, str]:
-    def parser(words: Sequence[str]) -> cli.Parser:
-        result = cli.Parser(prog="tool")
-        cli.add_verbs(result, "agent_memory.commands", {"list": "the topics"}, words)
+    def parser(words: Sequence[str]) -> parsing.Parser:
+        result = parsing.Parser(prog="tool")
+        parsing.add_verbs(result, "agent_memory.commands", {"list": "the topics"}, words)
         return result
 
     console = cli.string_console({})
@@ -63,7 +63,7 @@ def test_help_and_version_are_words_that_every_command_knows() -> None:
     assert (code, out.splitlines()[0]) == (0, "usage: tool list [-h] [--all] [--workspace DIR] [--json]")
     assert "``" not in out
     assert run_verb("help")[1] == run_verb("--help")[1]
-    assert run_verb("--version") == (0, f"{cli.version()}\n", "")
+    assert run_verb("--version") == (0, f"{parsing.version()}\n", "")
 
 
 class TestErrors:
@@ -173,7 +173,7 @@ class TestParser:
 
     def test_needs_a_command(self) -> None:
         console = cli.string_console({})
-        code = cli.run_command("tool", lambda _: cli.Parser(prog="tool"), [], console)
+        code = cli.run_command("tool", lambda _: parsing.Parser(prog="tool"), [], console)
         assert code == 2
 
     def test_completes_for_shells(self) -> None:
@@ -183,9 +183,9 @@ class TestParser:
         assert run(lambda *_: 0, "--print-completion", "what")[0] == 2
 
     def test_completes_words_that_are_offered_and_takes_others(self) -> None:
-        def made(words: Sequence[str]) -> cli.Parser:
-            result = cli.Parser(prog="tool")
-            cli.offer(result.add_argument("--kind"), ("fact", "gotcha"))
+        def made(words: Sequence[str]) -> parsing.Parser:
+            result = parsing.Parser(prog="tool")
+            parsing.offer(result.add_argument("--kind"), ("fact", "gotcha"))
             result.set_defaults(run=lambda args, _: 0 if args.kind == "else" else 1)
             return result
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from agent_base import cli as base
-from agent_base.cli import Parser, string_console
+from agent_base import parsing
+from agent_base.cli import string_console
+from agent_base.parsing import Parser
 from ai_kb.hn import cli
 from ai_kb.hn.commands.record import read_input
 from ai_kb.hn.errors import HnUsageError
@@ -181,7 +182,7 @@ def test_a_version_that_is_not_installed_is_unknown(monkeypatch: pytest.MonkeyPa
         raise metadata.PackageNotFoundError
 
     monkeypatch.setattr(metadata, "version", missing)
-    assert base.version() == "unknown"
+    assert parsing.version() == "unknown"
 
 
 def test_argparse_is_not_asked_to_guess() -> None:
