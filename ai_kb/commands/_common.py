@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from agent_base import inert
 from agent_base.cli import Console
 from agent_base.errors import UsageError
 from agent_base.frozen import dataclass
+from agent_memory import moves
 from agent_memory import workspace as places
+from agent_memory.mirror import Mirror
 from agent_memory.topics import State
 from ai_kb import stores
 from ai_kb.capsule import KINDS
@@ -16,12 +19,14 @@ from ai_kb.capsule import KINDS
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command works. ``session_key`` and ``session_id`` are ``""`` when it names no session."""
+    """Where a command works, and the environment that says so. ``session_key`` and ``session_id`` are ``""``
+    when it names no session."""
 
     workspace: str
     state: State
     session_id: str
     session_key: str
+    env: Mapping[str, str]
 
 
 def add_place(parser: argparse.ArgumentParser, *, store: bool = False) -> None:
@@ -48,12 +53,14 @@ def place(args: argparse.Namespace, console: Console) -> Place:
         raise UsageError(f"{key[:80]!r} is no session key; nothing was changed", "use --session-id")
     if not key and session_id:
         key = places.session_key(session_id)
-    return Place(workspace, State.of(console.env, workspace, hook=False), session_id, key)
+    return Place(workspace, State.of(console.env, workspace, hook=False), session_id, key, console.env)
 
 
 def topic_of(place: Place, wanted: str) -> str:
-    """The topic ``wanted``, else the session's, else that of commands. UsageError for what is no name."""
-    place.state.exists()
+    """The topic ``wanted``, else the session's, else that of commands, once a merge or select that was killed
+    is carried out: what it moves is in neither topic whole. UsageError for what is no name."""
+    if place.state.exists():
+        moves.recover(place.state, Mirror.of(place.state, place.env, hook=False))
     if wanted:
         if not places.is_bucket_name(wanted):
             raise UsageError(f"{wanted[:80]!r} is no topic name", ",agent-memory list shows the topics")

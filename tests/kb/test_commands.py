@@ -682,6 +682,20 @@ def test_harvest_records_what_is_pending_first(kb: Cli) -> None:
     assert "not recorded yet" in kb.err
 
 
+def test_what_a_killed_merge_left_in_two_topics_is_harvested_whole(kb: Cli) -> None:
+    from agent_base import files
+    from agent_memory import moves, topics
+
+    write_worklog(kb, "src", NOTE)
+    write_worklog(kb, "dst", {**NOTE, "text": "Ports below 1024 need root on this host"})
+    (spec_dir(kb) / f"{topics.BINDING_PREFIX}{SESSION}.txt").write_text("dst\n")  # its first step was done
+    intent = moves.Intent(moves.MERGE, "src", "dst", "2026")
+    files.write_atomic(str(spec_dir(kb) / topics.INTENT), intent.to_bytes())
+    found = kb.json("harvest", "--session-id", SESSION)
+    assert (found["topic"], found["entries"], len(found["candidates"])) == ("dst", 2, 2)
+    assert not (spec_dir(kb) / topics.INTENT).exists()
+
+
 def test_promote_walks_the_candidates_with_a_person(kb: Cli, tmp_path: Path) -> None:
     other = {**NOTE, "text": "Ports below 1024 need root on this host", "refs": []}
     third = {**NOTE, "text": "The cache directory must exist before the first start", "refs": []}
