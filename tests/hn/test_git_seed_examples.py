@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
+from ai_kb.hn.envelope import default_stream
 from tests.conftest import REPOSITORY
-from tests.hn.fixture_repos import git, give_identity
+from tests.hn.fixture_repos import ALICE, BOB, git, give_identity
 
 # memory-v0, "Record, correct, and hand off".
 EXAMPLES = """\
@@ -35,6 +36,20 @@ hn memory handoff --at HEAD --applies descendants --input handoff.json --json
 hn memory show sha256:<full-id> --json
 """
 
+# "Bounded recall", "Explicit regex fallback", "Disposable local index".
+READING = """\
+hn memory recall --at HEAD --topic architecture --query "stream isolation" --json
+hn memory recall --at HEAD --include-untrusted --lifecycle all --json
+hn memory show sha256:<full-id> --json
+GIT_NO_LAZY_FETCH=1 hn memory grep --json 'stream[-_]isolation'
+hn memory grep --at HEAD --topic architecture --json 'stream[-_ ]isolat.*'
+hn memory grep --ignore-case --max-records 5 'failure|timeout'
+hn memory grep --json '(?m)^Decision:'
+hn memory grep --json -- '-legacy[0-9]+'
+hn memory index rebuild
+hn memory index verify
+"""
+
 HANDOFF = {
     "version": 0,
     "kind": "handoff",
@@ -51,7 +66,7 @@ def shell(tmp_path: Path) -> Any:
     programs = tmp_path / "bin"
     programs.mkdir()
     hn = programs / "hn"
-    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from ai_kb.hn.cli import entry; entry()"
+    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import ai_kb.hn.cli as c; sys.exit(c.entry())"
     hn.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", code])} "$@"\n')
     hn.chmod(0o755)
 
@@ -88,10 +103,64 @@ def test_the_examples_run_as_printed(repository: Path, shell: Any, tmp_path: Pat
     assert git(repository, "rev-list", "--count", ref.replace(*_actors())).strip() == "5"
 
 
-def _actors() -> tuple[str, str]:
-    from ai_kb.hn.envelope import default_stream
-    from tests.hn.fixture_repos import ALICE, BOB
+def test_the_reading_examples_run_as_printed_and_find_what_they_ask_for(repository: Path, shell: Any) -> None:
+    give_identity(repository / ".git", "alice")
+    (repository / ".hn").mkdir()
+    policy = {
+        "version": "hn.policy/0",
+        "maintainers": [ALICE],
+        "proposals": {"requiredAccepts": 1},
+        "memory": {"trustedActors": [ALICE], "trustedKinds": ["decision"]},
+    }
+    (repository / ".hn/policy.json").write_text(json.dumps(policy))
+    git(repository, "add", ".hn")
+    git(repository, "commit", "-q", "-m", "policy")
+    ids = []
+    for number, content in enumerate(
+        (
+            "Decision: stream isolation",
+            "stream-isolation stays",
+            "a Timeout",
+            "see -legacy7",
+            "untrusted stream isolation",
+        )
+    ):
+        kind = "observation" if number == 4 else "decision"
+        flags = f"--kind {kind} --at HEAD --applies descendants --topic architecture --json"
+        done = shell(repository, f"hn memory record {flags} --content '{content}'")
+        assert done.returncode == 0, done.stderr
+        ids.append(json.loads(done.stdout)["memoryId"])
+    found: list[Any] = []
+    for example in READING.strip().splitlines():
+        done = shell(repository, example.replace("sha256:<full-id>", ids[0]))
+        assert (done.returncode, done.stderr) == (0, ""), example
+        if "--json" in example:
+            value = json.loads(done.stdout)
+            found.append(
+                {row["id"] for row in value["memories"]} if "memories" in value else value["memoryId"]
+            )
+        else:
+            found.append(done.stdout.splitlines()[-1].partition(":")[0])
+    assert found == [
+        {ids[0], ids[1]},
+        set(ids),
+        ids[0],
+        {ids[1]},
+        {ids[0], ids[1]},
+        "  content",
+        {ids[0]},
+        {ids[3]},
+        "Memory index rebuild",
+        "Memory index verify",
+    ]
 
+
+def test_the_exit_code_of_an_example_counts(repository: Path, shell: Any) -> None:
+    assert shell(repository, f"hn memory show {'0' * 64}").returncode == 1
+    assert shell(repository, "hn memory show").returncode == 2
+
+
+def _actors() -> tuple[str, str]:
     return f"{BOB}/{default_stream(BOB)[7:]}", f"{ALICE}/{default_stream(ALICE)[7:]}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -261,6 +263,27 @@ def test_a_cursor_is_good_for_the_same_pattern_flag_and_command_only(work: Path)
         assert "cursor" in result.stderr
     recalled = json.loads(hn(work, "memory", "recall", *first, "--json").stdout)["nextCursor"]
     assert hn(work, "memory", "grep", *first, "--cursor", recalled, "a").exit == 1
+
+
+def test_digest_and_cursor_of_grep_have_domains_of_their_own_and_bind_pattern_and_flag(work: Path) -> None:
+    """docs/protocol.md, "Private index, recall, cursors", computed without the suite."""
+    head = git(work, "rev-parse", "HEAD")
+    source = hn(work, "memory", "index", "rebuild").stdout.split("source ")[1].split(",")[0]
+    policy = json.loads(hn(work, "policy", "show", "--json").stdout)["policyDigest"]
+    for flags, pattern, ignore in (((), "<?a&?", "false"), (("-i",), "é|A", "true")):
+        found = _grep(work, "--max-records", "1", "--kind", "decision", *flags, pattern)
+        written = pattern.replace("<", "\\u003c").replace("&", "\\u0026")
+        material = (
+            f'{{"domain":"hn-memory-grep-query-v0","request":{{"version":0,"atCommit":"{head}",'
+            '"kind":["decision"],"lifecycle":["active"],"trust":["qualified"],"maxRecords":1,'
+            f'"maxContentBytes":65536}},"sourceFingerprint":"{source}","policyDigest":"{policy}",'
+            f'"pattern":"{written}","ignoreCase":{ignore}}}'
+        )
+        digest = "sha256:" + hashlib.sha256(material.encode()).hexdigest()
+        assert found["queryDigest"] == digest
+        payload = f'{{"version":0,"queryDigest":"{digest}","lastMemoryId":"{_ids(found)[0]}"}}'.encode()
+        checksum = hashlib.sha256(b"hn-memory-grep-cursor-v0\0" + payload).hexdigest()
+        assert found["nextCursor"] == f"{base64.urlsafe_b64encode(payload).rstrip(b'=').decode()}.{checksum}"
 
 
 # --- on a terminal --------------------------------------------------------------------------------
