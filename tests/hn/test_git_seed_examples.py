@@ -66,7 +66,8 @@ def shell(tmp_path: Path) -> Any:
     programs = tmp_path / "bin"
     programs.mkdir()
     hn = programs / "hn"
-    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import ai_kb.hn.cli as c; sys.exit(c.entry())"
+    code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+    code += "from ai_kb.hn.cli import entry\nsys.exit(entry())"
     hn.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-c", code])} "$@"\n')
     hn.chmod(0o755)
 
