@@ -20,7 +20,6 @@ from ai_kb.commandlines import Line, covers, names, parse
 from ai_kb.failures import normal, outcome, plain, telling_lines, text_of
 from ai_kb.likeness import Corpus, Known, likeness, words
 
-DETECTORS = ("structured_note", "failure_to_fix", "recurring_error", "repeated_command")
 MIN_REPEATS = 3
 LIMIT = 20
 
@@ -99,7 +98,7 @@ def harvest(
     said: Callable[[Sequence[tuple[str, str]]], Said] | None = None,
     command: Callable[[Candidate], str] | None = None,
 ) -> list[Candidate]:
-    """All candidates of a worklog, in the order of DETECTORS, new ones before known ones.
+    """All candidates of a worklog: notes, fixes, recurring errors, repeated commands; known ones last.
 
     Args:
         entries: worklog entries in their order.

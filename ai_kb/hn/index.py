@@ -17,7 +17,6 @@ from ai_kb.hn.cache_records import SELECT, read
 from ai_kb.hn.envelope_codec import read_record
 from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.projection import (
-    Dependency,
     Query,
     anchor_state,
     applicability_of,
@@ -25,6 +24,7 @@ from ai_kb.hn.projection import (
     evidence_dependencies,
     evidence_details,
 )
+from ai_kb.hn.projection_types import dependency_object, detail_object
 from ai_kb.hn.recall import dependency_key, missing_target
 from ai_kb.hn.rowjson import RowFacts, row_object
 from ai_kb.hn.tokens import index_tokens, indexed_text
@@ -99,32 +99,13 @@ def _row(index: Index, indexed: IndexedRecord, record: Record, query: Query, fac
     row.applicability, missing = applicability_of(indexed.id, indexed.stream, record, state, query, facts)
     details = evidence_details(indexed.id, record.evidence, facts)
     row.evidence = evidence_class(details)
-    row.details = [
-        {
-            "type": detail.type,
-            "requested": detail.requested,
-            "ownerId": detail.owner,
-            "status": detail.status,
-            "reason": detail.reason,
-        }
-        for detail in details
-    ]
-    dependencies = [_object(d) for d in (*missing, *evidence_dependencies(details, indexed.stream))]
+    row.details = [detail_object(detail) for detail in details]
+    dependencies = [dependency_object(d) for d in (*missing, *evidence_dependencies(details, indexed.stream))]
     if row.lifecycle == "dependency-missing":
         dependencies.append(missing_target(indexed))
     row.dependencies = sorted(dependencies, key=dependency_key)
     row.trust = index.trust_of(indexed.actor, record.kind)
     return row
-
-
-def _object(dependency: Dependency) -> dict[str, object]:
-    return {
-        "kind": dependency.kind,
-        "ownerId": dependency.owner,
-        "stream": dependency.stream,
-        "missingId": dependency.missing,
-        "reason": dependency.reason,
-    }
 
 
 def export(

@@ -86,6 +86,20 @@ def dependency_order(dependency: Dependency) -> tuple[str, ...]:
     return (dependency.missing, dependency.kind, dependency.operation, dependency.owner, dependency.reason)
 
 
+def dependency_object(dependency: Dependency) -> dict[str, object]:
+    """A missing dependency as JSON."""
+    value: dict[str, object] = {
+        "kind": dependency.kind,
+        "ownerId": dependency.owner,
+        "stream": dependency.stream,
+    }
+    if dependency.operation:
+        value["operation"] = dependency.operation
+    value["missingId"] = dependency.missing
+    value["reason"] = dependency.reason
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class EvidenceDetail:
     """How one evidence id resolved: ``type`` git, event, memory; ``status`` resolved, missing, invalid."""
@@ -95,6 +109,17 @@ class EvidenceDetail:
     owner: str
     status: str
     reason: str
+
+
+def detail_object(detail: EvidenceDetail) -> dict[str, object]:
+    """A detail as JSON."""
+    return {
+        "type": detail.type,
+        "requested": detail.requested,
+        "ownerId": detail.owner,
+        "status": detail.status,
+        "reason": detail.reason,
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import pytest
 
 from ai_kb.hn import cache, cache_records, lookup
 from ai_kb.hn.cache import Index, locate, open_index
-from ai_kb.hn.commands.show import Shown, dependency_object, edge_object, look, row_object
+from ai_kb.hn.commands.show import Shown, edge_object, look, row_object
 from ai_kb.hn.envelope import VerifiedMemory
 from ai_kb.hn.errors import HnError
 from ai_kb.hn.eventstore import collect_events
@@ -21,6 +21,7 @@ from ai_kb.hn.facts import RepositoryFacts
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.policy import parse_policy
 from ai_kb.hn.projection import Projection, Query, project
+from ai_kb.hn.projection_types import dependency_object
 from ai_kb.hn.streams import Collection, collect
 from tests.hn.conftest import Person
 from tests.hn.fixture_repos import git, hn

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from agent_memory.layout import Commands
-from ai_kb import harvest as module
 from ai_kb.harvest import Candidate, Said, harvest, is_source, remember_options, shown
 from ai_kb.inject_text import WARNING
 from ai_kb.likeness import Known
@@ -331,5 +330,14 @@ def test_an_anchor_that_names_a_file_is_a_source(ref: str, yes: bool) -> None:
     assert is_source(ref) is yes
 
 
-def test_the_names_of_the_detectors_are_those_documented() -> None:
-    assert module.DETECTORS == ("structured_note", "failure_to_fix", "recurring_error", "repeated_command")
+def test_candidates_come_in_the_order_of_what_was_said_fixed_failed_and_done() -> None:
+    runs = [bash("make docs"), bash("ruff check .", "failed", error="E501 Line too long")] * 3
+    fix = [
+        bash("pytest tests/test_retry.py", "failed", error=FAIL),
+        edit("/w/src/retry.py"),
+        bash("pytest tests/test_retry.py"),
+    ]
+    candidates = found([*runs, *fix, note("fact", "It builds in docs/out")])
+    assert [c.detector for c in candidates] == [
+        "structured_note", "failure_to_fix", "recurring_error", "repeated_command"
+    ]  # fmt: skip

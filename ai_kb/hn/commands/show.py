@@ -15,7 +15,8 @@ from ai_kb.hn.envelope import VerifiedMemory, anchor_mapping, envelope_mapping, 
 from ai_kb.hn.errors import NotFound
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.gitstore import Repository
-from ai_kb.hn.projection import Dependency, Edge, Row
+from ai_kb.hn.projection import Edge, Row
+from ai_kb.hn.projection_types import dependency_object, detail_object
 from ai_kb.hn.unsettled import described
 
 _USAGE = "hn memory show MEMORY [--json]"
@@ -165,16 +166,7 @@ def row_object(row: Row) -> dict[str, object]:
         "retractions": row.retractions,
         "applicability": row.applicability,
         "evidence": row.evidence,
-        "evidenceDetails": [
-            {
-                "type": detail.type,
-                "requested": detail.requested,
-                "ownerId": detail.owner,
-                "status": detail.status,
-                "reason": detail.reason,
-            }
-            for detail in row.evidence_details
-        ],
+        "evidenceDetails": [detail_object(detail) for detail in row.evidence_details],
         "trust": row.trust,
         "data": record_mapping(row.data),
     }
@@ -189,17 +181,3 @@ def edge_object(edge: Edge) -> dict[str, object]:
         "operation": edge.operation,
         "targetId": edge.target,
     }
-
-
-def dependency_object(dependency: Dependency) -> dict[str, object]:
-    """A missing dependency as JSON."""
-    value: dict[str, object] = {
-        "kind": dependency.kind,
-        "ownerId": dependency.owner,
-        "stream": dependency.stream,
-    }
-    if dependency.operation:
-        value["operation"] = dependency.operation
-    value["missingId"] = dependency.missing
-    value["reason"] = dependency.reason
-    return value
