@@ -225,7 +225,7 @@ def _say_purge(console: Console) -> list[str]:
         console.out("there is no data to remove")
     for path, what in found:
         count, size = uninstall.size_of(path)
-        console.out(f"purge    {terminal(path)}: {what} ({count} files, {size} bytes)")
+        console.out(f"purge    {terminal(path)}: {what} ({count} file{'s' * (count != 1)}, {size} bytes)")
         for repository, key in uninstall.private_keys(path):
             console.out(
                 f"         with the private key {terminal(key)}: without it nobody signs as you again"

@@ -154,9 +154,10 @@ def test_a_hook_that_somebody_removed_or_changed_is_a_failure(machine: Machine) 
     own.write_text(own.read_text().replace("10", "11"))
     assert by_name(machine)["copilot: wired"].status == FAIL
     path.write_text("{")
-    assert (
-        by_name(machine)["claude: wired"].status == WARN or by_name(machine)["claude: wired"].status == FAIL
-    )
+    assert by_name(machine)["claude: wired"].status == WARN  # nothing of the suite is in it
+    path.write_text('{"x": "--by=agent-hook-suite"')
+    broken = by_name(machine)["claude: wired"]
+    assert (broken.status, broken.hint) == (FAIL, "mend the file")
 
 
 def test_entries_of_the_suite_in_a_strange_form_are_a_failure_and_no_traceback(machine: Machine) -> None:

@@ -130,7 +130,9 @@ def test_every_harness_gets_its_hooks_for_start_prompt_and_tools(machine: Machin
     for harness in HARNESSES:
         text = Path(harness.config(machine.env)).read_text()
         for hook in ("session_context.py", "perturn_recall.py", "worklog_dispatcher.sh"):
-            assert os.path.join(hooks, hook).replace("'", "'\"'\"'") in json.dumps(text) or hook in text
+            path = os.path.join(hooks, hook)
+            in_json = json.dumps(shlex.quote(path))[1:-1]
+            assert text.count(json.dumps(path) if harness.name == "opencode" else in_json) >= 1, hook
     claude = json.loads(machine.file(CLAUDE).read_text())
     assert set(claude["hooks"]) == {"SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"}
     # A group with a matcher would be run by Cursor as well.
@@ -415,11 +417,8 @@ def test_a_damaged_manifest_stops_an_install_and_not_an_uninstall(machine: Machi
     assert machine.install() == 1
     assert "damaged" in machine.err
     assert machine.install("--uninstall") == 0
-    assert (
-        b"agent-hook-suite" not in machine.file(CLAUDE, None).read_bytes()
-        if machine.file(CLAUDE).exists()
-        else True
-    )
+    # Without the manifest nobody knows that the installer made the file; its entries are gone.
+    assert machine.file(CLAUDE).read_bytes() == b"{}\n"
 
 
 def test_entries_of_an_earlier_version_are_replaced_in_place_of_being_doubled(machine: Machine) -> None:
