@@ -150,6 +150,21 @@ def offer(action: argparse.Action, words: Iterable[str]) -> None:
     action.offered = tuple(words)  # type: ignore[attr-defined]
 
 
+def offer_lines(action: argparse.Action, command: str) -> None:
+    """Let completion offer the lines that ``command`` (plain words) prints when it is asked."""
+    name = "_offer_" + "".join(c if c.isalnum() else "_" for c in command)
+    silent = f"{command} 2>/dev/null"
+    action.complete = {  # type: ignore[attr-defined]
+        "bash": name,
+        "zsh": name,
+        "fish": f"({silent})",
+        "preamble": {
+            "bash": f'{name}() {{\n  compgen -W "$({silent})" -- "$1"\n}}\n',
+            "zsh": f'{name}() {{\n  compadd -- ${{(f)"$({silent})"}}\n}}\n',
+        },
+    }
+
+
 def _take_offers(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
         action.choices = getattr(action, "offered", action.choices)

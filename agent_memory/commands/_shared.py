@@ -9,6 +9,7 @@ from datetime import datetime
 from agent_base import inert
 from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
+from agent_base.parsing import offer_lines
 from agent_memory import moves, queue, recorder, topics
 from agent_memory import workspace as places
 from agent_memory.mirror import Mirror
@@ -62,7 +63,16 @@ def add_session(parser: argparse.ArgumentParser) -> None:
 
 def add_topic(parser: argparse.ArgumentParser) -> None:
     """``--topic``."""
-    parser.add_argument("--topic", metavar="TOPIC", help="topic (default: the session's, else the pointer's)")
+    offer_topics(
+        parser.add_argument(
+            "--topic", metavar="TOPIC", help="topic (default: the session's, else the pointer's)"
+        )
+    )
+
+
+def offer_topics(action: argparse.Action) -> None:
+    """Let completion offer the named topics of the workspace around it."""
+    offer_lines(action, ",agent-memory list --names")
 
 
 def open_state(args: argparse.Namespace, console: Console) -> State:

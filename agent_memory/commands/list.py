@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from agent_base.cli import Console
-from agent_base.errors import SuiteError
+from agent_base.errors import SuiteError, UsageError
 from agent_memory import moves, worklog
 from agent_memory.commands import _shared
 from agent_memory.layout import Commands
@@ -19,6 +19,7 @@ _EXAMPLES = """\
 examples:
   ,agent-memory list
   ,agent-memory list --all --json
+  ,agent-memory list --names
 """
 
 
@@ -27,15 +28,23 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--all", action="store_true", help="also `current` and the buckets of single sessions"
     )
+    parser.add_argument("--names", action="store_true", help="only the names, one per line")
     _shared.add_workspace(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    if args.names and args.json:
+        raise UsageError("--names and --json exclude each other")
     state = _shared.open_state(args, console)
     mirror = Mirror.of(state, console.env, hook=False)
     moves.recover(state, mirror)
     _shared.sync_mirror(mirror, console)
+    if args.names:
+        for bucket in state.buckets():
+            if args.all or bucket.named:
+                console.out(bucket.topic)
+        return 0
     now = console.now().timestamp()
     bound = list(state.bindings().values())
     try:

@@ -25,8 +25,8 @@ examples:
 
 def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("merge", help="fold topics", description=__doc__, epilog=_EXAMPLES)
-    parser.add_argument("source", metavar="SOURCE")
-    parser.add_argument("target", metavar="TARGET")
+    for name in ("source", "target"):
+        _shared.offer_topics(parser.add_argument(name, metavar=name.upper()))
     parser.add_argument("--dry-run", action="store_true", help="say what would happen; change nothing")
     _shared.add_workspace(parser)
     parser.set_defaults(run=run)

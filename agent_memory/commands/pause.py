@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """What ``pause`` and ``resume`` both take."""
-    parser.add_argument("name", metavar="TOPIC", nargs="?", help="same as --topic")
+    _shared.offer_topics(parser.add_argument("name", metavar="TOPIC", nargs="?", help="same as --topic"))
     parser.add_argument("--all", action="store_true", help="the whole workspace")
     _shared.add_session(parser)
     _shared.add_topic(parser)

@@ -30,7 +30,7 @@ examples:
 
 def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("select", help="bind a session", description=__doc__, epilog=_EXAMPLES)
-    parser.add_argument("name", metavar="TOPIC")
+    _shared.offer_topics(parser.add_argument("name", metavar="TOPIC"))
     parser.add_argument("--create", action="store_true", help="make the topic; refused when it exists")
     parser.add_argument("--summary", metavar="TEXT", default="", help="what it is about, with --create")
     _shared.add_session(parser)

@@ -24,7 +24,7 @@ examples:
 
 def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("use", help="set the pointer", description=__doc__, epilog=_EXAMPLES)
-    parser.add_argument("name", metavar="TOPIC", nargs="?")
+    _shared.offer_topics(parser.add_argument("name", metavar="TOPIC", nargs="?"))
     parser.add_argument("--none", action="store_true", help="point at nothing again")
     _shared.add_workspace(parser)
     parser.set_defaults(run=run, session_id=None, session_key=None)

@@ -60,7 +60,10 @@ def raising(error: BaseException) -> Callable[[Any, cli.Console], int]:
 
 def test_help_and_version_are_words_that_every_command_knows() -> None:
     code, out, _ = run_verb("help", "list")
-    assert (code, out.splitlines()[0]) == (0, "usage: tool list [-h] [--all] [--workspace DIR] [--json]")
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "usage: tool list [-h] [--all] [--names] [--workspace DIR] [--json]",
+    )
     assert "``" not in out
     assert run_verb("help")[1] == run_verb("--help")[1]
     assert run_verb("--version") == (0, f"{parsing.version()}\n", "")

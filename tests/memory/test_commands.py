@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from agent_base import files
+from agent_base.cli import string_console
 from agent_memory import ledger, moves, queue, spool, topics
-from agent_memory.cli import VERBS
+from agent_memory.cli import VERBS, main
 from agent_memory.topics import State
 from tests.conftest import REPOSITORY
 from tests.memory import recording
@@ -130,6 +131,15 @@ class TestStatus:
 
 
 class TestList:
+    def test_names_are_one_on_a_line(self, repository: Path) -> None:
+        for number, name in enumerate(("b", "a")):
+            write_spec(repository, name, "x\n")
+            age_files(repository, name, NOW.timestamp() + number)
+        record(repository, SESSION, "x")
+        assert ok(repository, "list", "--names").out == "a\nb\n"
+        assert f"session-{SESSION}" in ok(repository, "list", "--names", "--all").out.split()
+        assert memory(repository, "list", "--names", "--json").code == 2
+
     def test_shows_topics_newest_first(self, repository: Path) -> None:
         write_spec(repository, "old", "summary: The old one\n")
         write_spec(repository, "new", "target: x\n")
@@ -368,6 +378,48 @@ class TestSpec:
         ran = memory(tmp_path, "spec", "--edit", "--topic", "fix", env={"VISUAL": "/no/such/editor"})
         assert "could not be run" in ran.err
         assert state_of(tmp_path).read_spec("fix") == "one\n"
+
+
+class TestCompletion:
+    def test_offers_the_topics_of_the_workspace(self, repository: Path, tmp_path: Path) -> None:
+        """In a real bash, with the script that the command prints."""
+        for name in ("fix-retries", "fix-locks", "docs"):
+            write_spec(repository, name, f"topic: {name}\n")
+        record(repository, SESSION, "of nobody")
+        console = string_console(dict(os.environ), cwd=str(repository))
+        assert main(["--print-completion", "bash"], console) == 0
+        script = tmp_path / "completion"
+        script.write_text(console.stdout.getvalue())  # type: ignore[attr-defined]
+        program = tmp_path / "bin/,agent-memory"
+        program.parent.mkdir()
+        program.write_text(
+            f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.path.insert(0, {str(REPOSITORY)!r});'
+            ' from agent_memory.cli import entry; entry()" "$@"\n'
+        )
+        program.chmod(0o755)
+        asked = (
+            "select fix-", "use d", "merge docs fix-l", "pause fix-r", "resume d", "status --topic fix-l",
+            "log --topic session",
+        )  # fmt: skip
+        lines = [f'. "{script}"'] + [
+            f"COMP_WORDS=(,agent-memory {words}) COMP_CWORD={len(words.split())} COMPREPLY=();"
+            f' _shtab__agent_memory ,agent-memory {words.split()[-1]} x; echo "${{COMPREPLY[*]}}"'
+            for words in asked
+        ]
+        done = subprocess.run(
+            ["bash", "--norc", "-c", "\n".join(lines)], cwd=repository, capture_output=True, text=True,
+            check=True, env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"},
+        )  # fmt: skip
+        assert [set(line.split()) for line in done.stdout.splitlines()] == [
+            {"fix-locks", "fix-retries"}, {"docs"}, {"fix-locks"}, {"fix-retries"}, {"docs"}, {"fix-locks"},
+            set(),
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+    def test_asks_the_command_in_every_shell(self, repository: Path, shell: str) -> None:
+        console = string_console(dict(os.environ), cwd=str(repository))
+        assert main(["--print-completion", shell], console) == 0
+        assert ",agent-memory list --names 2>/dev/null" in console.stdout.getvalue()  # type: ignore[attr-defined]
 
 
 class TestLog:
