@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -228,6 +230,42 @@ class TestMain:
         monkeypatch.setattr(sys, "argv", ["x", "--harness", "copilot"])
         assert _entry.main("a_hook", lambda call: call.cwd) == 0
         assert json.loads(capfd.readouterr().out) == {"additionalContext": "/"}
+
+
+@pytest.mark.parametrize("name", ["session_context", "spec_mirror", "perturn_recall"])
+class TestEveryHooksMain:
+    @pytest.fixture
+    def hook(self, name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+        monkeypatch.setattr("gc.disable", lambda: None)
+        monkeypatch.setattr(sys, "argv", ["x", "--harness", "claude"])
+        return importlib.import_module(f"hooks.{name}")
+
+    def test_has_nothing_to_say_to_an_empty_payload(
+        self, hook: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        asked: list[str] = []
+        monkeypatch.setattr(hook, "work", lambda call: asked.append(call.name) or "")
+        monkeypatch.setattr(_entry, "read_stdin", lambda: b"{}")
+        assert hook.main() == 0
+        assert capfd.readouterr() == ("", "")
+        assert asked == [hook.NAME]
+
+    def test_says_what_is_missing_of_half_an_installation_but_not_to_geminis_user(
+        self, hook: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "hooks._entry", None)
+        monkeypatch.delattr("hooks._entry")
+        assert hook.main() == 0
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err.startswith(f"[agent-memory] {hook.NAME}: ")
+        assert err.count("\n") == 1
+        monkeypatch.setattr(sys, "argv", ["x", "--harness=gemini"])
+        assert hook.main() == 0
+        monkeypatch.setattr(sys, "argv", ["x"])
+        monkeypatch.setattr(sys, "stderr", None)
+        assert hook.main() == 0
+        assert capfd.readouterr() == ("", "")
 
 
 class TestWatch:
