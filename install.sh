@@ -1,8 +1,8 @@
 #!/bin/sh
 # Install the suite (see --help), or play its story in a throw-away folder (--demo).
-# Thin: it finds a Python and hands over to `python -m agent_install`.
+# Thin: it finds a Python and hands over to what `python -m agent_install` runs.
 set -eu
-root=$(cd "$(dirname "$0")" && pwd -P)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 
 fail() {
     echo "install.sh: $1" >&2
@@ -44,4 +44,8 @@ find_python() {
 }
 
 python=$(find_python) || exit 1
-PYTHONPATH=$root exec "$python" -P -m agent_install "$@"
+# Not by PYTHONPATH, which cannot hold a path with a colon and would be seen by all that is started.
+exec "$python" -I -c 'import sys
+sys.path.insert(0, sys.argv.pop(1))
+from agent_install.cli import main
+sys.exit(main())' "$root" "$@"

@@ -44,6 +44,9 @@ examples:
   ./install.sh --demo                    try it in a throw-away folder; nothing is installed
 
 offline: PIP_NO_INDEX=1 PIP_FIND_LINKS=<directory of wheels> ./install.sh
+
+environment: PYTHON chooses the interpreter; CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME
+and XDG_CONFIG_HOME say where settings are, as they do for the clients; XDG_DATA_HOME where the program goes
 """
 
 

@@ -3,7 +3,7 @@
 # EXTRAS=none leaves the development tools out; whoever wants them adds them later. pip gets a
 # home that is thrown away then; the settings that it would have found in HOME still count.
 
-root=$(cd "$(dirname "$0")/.." && pwd -P)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
 cd "$root"
 
 find_python() {

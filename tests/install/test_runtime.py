@@ -126,6 +126,24 @@ def test_what_is_not_a_checkout_is_refused(machine: Machine, tmp_path: Path) -> 
     assert "install from a whole checkout" in machine.err
 
 
+@pytest.mark.parametrize("name", ["a:b", 'it\'s a "checkout"', "-x", "$(touch oh)"])
+def test_a_checkout_may_have_any_name_and_be_called_from_anywhere(
+    machine: Machine, tmp_path: Path, checkout: Path, name: str
+) -> None:
+    shutil.copytree(checkout, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    elsewhere = tmp_path / "elsewhere" / name
+    elsewhere.mkdir(parents=True)
+    env = {**machine.env, "CDPATH": str(elsewhere.parent), "PYTHONPATH": "/nowhere", "PYTHON": sys.executable}
+    path = f"./{name}" if name.startswith("-") else name
+    done = subprocess.run(
+        ["sh", f"{path}/install.sh", "--dry-run", "--harness", "claude"],
+        env=env, cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing was changed (--dry-run)" in done.stdout
+    assert not (tmp_path / "oh").exists()
+
+
 def fake(tmp_path: Path, name: str, script: str) -> Path:
     path = tmp_path / "fake" / name
     path.parent.mkdir(exist_ok=True)
