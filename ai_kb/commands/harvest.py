@@ -11,7 +11,7 @@ from typing import Any
 from agent_base.cli import Console
 from agent_base.errors import SuiteError, UsageError
 from agent_base.frozen import dataclass
-from agent_memory import recorder, worklog
+from agent_memory import locks, queue, recorder, worklog
 from agent_memory.layout import Commands
 from agent_memory.workspace import is_session_key
 from ai_kb import alike, seen, shelf, stores
@@ -30,6 +30,7 @@ recur, commands that are run again and again. Pending events are recorded first;
 errors are open, the result is incomplete and the exit code is 1. Nothing is remembered: each candidate
 comes with a line that does it."""
 
+_LOCK_SECONDS = 10.0
 _EXAMPLES = """\
 examples:
   ,ai-kb harvest --session-id "$SESSION"
@@ -96,9 +97,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest:
     """Flush, read the worklog, and run the detectors."""
-    pending, errors = _flush(args, place)
-    topic, path = _worklog(args, place, console)
-    entries = worklog.read(path)
+    if args.worklog:
+        topic, path = _file(args, console)
+        entries, waiting = worklog.read(path), queue.FlushResult()
+    else:
+        topic, path, entries, waiting = _settled(args, place)
     commands = Commands(place.workspace, place.session_id)
     scope = functools.cache(lambda: _scope(place, console))
     candidates = harvest(
@@ -109,7 +112,13 @@ def collect(args: argparse.Namespace, place: Place, console: Console) -> Harvest
         command=lambda candidate: commands.knowledge("remember", *remember_options(candidate, scope())),
     )
     return Harvest(
-        place.session_key, topic, path, len(entries), pending, errors, tuple(candidates[: args.limit])
+        place.session_key,
+        topic,
+        path,
+        len(entries),
+        waiting.pending,
+        waiting.errors,
+        tuple(candidates[: args.limit]),
     )
 
 
@@ -120,26 +129,33 @@ def _scope(place: Place, console: Console) -> str:
     return "project" if project_of(place.workspace, console.env).ids else "workspace"
 
 
-def _worklog(args: argparse.Namespace, place: Place, console: Console) -> tuple[str, str]:
-    """Topic and path of the worklog that is asked for."""
-    if args.worklog:
-        if args.topic:
-            raise UsageError("--worklog and --topic exclude each other")
-        path = os.path.join(console.cwd, args.worklog)
-        if not os.path.isfile(path):
-            raise KbError(f"there is no worklog {args.worklog!r}")
-        return os.path.basename(path).removesuffix(worklog.SUFFIX), path
+def _file(args: argparse.Namespace, console: Console) -> tuple[str, str]:
+    """Topic and path of the worklog file that is asked for."""
+    if args.topic:
+        raise UsageError("--worklog and --topic exclude each other")
+    path = os.path.join(console.cwd, args.worklog)
+    if not os.path.isfile(path):
+        raise KbError(f"there is no worklog {args.worklog!r}")
+    return os.path.basename(path).removesuffix(worklog.SUFFIX), path
+
+
+def _settled(
+    args: argparse.Namespace, place: Place
+) -> tuple[str, str, list[dict[str, object]], queue.FlushResult]:
+    """Topic, path and entries of a worklog once everything that waits is in it: in the spool, and in the
+    queue of the session, or of all when none is named. Nobody writes, binds or merges while it is read."""
+    state, key = place.state, place.session_key or None
+    state.exists()
+    result = recorder.settle(state, key, timeout=_LOCK_SECONDS, drain_only=True)
     topic = _common.topic_of(place, args.topic)
-    return topic, place.state.worklog_path(topic)
-
-
-def _flush(args: argparse.Namespace, place: Place) -> tuple[int, tuple[str, ...]]:
-    """Record what waits in the spool and what is pending: of the session, or of all when none is named."""
-    if args.worklog:
-        return 0, ()
-    place.state.exists()
-    result = recorder.settle(place.state, place.session_key or None, timeout=10)
-    return result.pending, result.errors
+    if not state.exists():
+        return topic, state.worklog_path(topic), [], result
+    with locks.activity(state.spec_dir, exclusive=True, timeout=_LOCK_SECONDS):
+        result = result.plus(queue.flush(state.spec_dir, key, held=True, timeout=_LOCK_SECONDS))
+        if not args.topic:  # a select or merge came in between
+            topic = (state.topic_of_session(key) if key else state.topic_of_command())[0]
+        path = state.worklog_path(topic)
+        return topic, path, worklog.read(path), result
 
 
 def _sessions(entries: Sequence[Mapping[str, object]], place: Place) -> list[str]:

@@ -682,6 +682,46 @@ def test_harvest_records_what_is_pending_first(kb: Cli) -> None:
     assert "not recorded yet" in kb.err
 
 
+def test_harvest_waits_until_everybodys_writes_have_landed(kb: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from agent_base import files
+    from agent_memory import locks
+    from ai_kb.commands import harvest
+
+    write_worklog(kb, "src", NOTE)
+    write_worklog(kb, "dst")
+    binding = spec_dir(kb) / f".session-topic-{SESSION}.txt"
+    binding.write_text("src\n")
+    seen: list[bool] = []
+    settle = harvest.recorder.settle
+
+    def merged_meanwhile(*args: Any, **keywords: Any) -> Any:
+        result = settle(*args, **keywords)
+        patched.setattr(harvest._common, "topic_of", merge_now)
+        return result
+
+    def merge_now(*_: object) -> str:
+        (spec_dir(kb) / "src.worklog.jsonl").rename(spec_dir(kb) / "dst.worklog.jsonl")
+        binding.write_text("dst\n")
+        return "src"
+
+    def read(path: str) -> list[dict[str, object]]:
+        with pytest.raises(files.LockTimeout), locks.activity(str(spec_dir(kb)), timeout=0):
+            pass
+        seen.append(True)
+        return worklog_read(path)
+
+    worklog_read = harvest.worklog.read
+    with monkeypatch.context() as patched:
+        patched.setattr(harvest.recorder, "settle", merged_meanwhile)
+        patched.setattr(harvest.worklog, "read", read)
+        found = kb.json("harvest", "--session-id", SESSION)
+    assert (found["topic"], found["entries"], seen) == ("dst", 1, [True])
+    monkeypatch.setattr(harvest, "_LOCK_SECONDS", 0.05)
+    with locks.activity(str(spec_dir(kb))):
+        kb("harvest", "--session-id", SESSION, code=1)
+    assert "is locked by another process" in kb.err
+
+
 def test_what_a_killed_merge_left_in_two_topics_is_harvested_whole(kb: Cli) -> None:
     from agent_base import files
     from agent_memory import moves, topics
@@ -1042,6 +1082,65 @@ def test_sync_exchanges_the_repositorys_store_and_on_demand_the_home_store(
     assert "no home store yet" in team.err
     (answer,) = team.json("sync")
     assert (answer["store"], answer["promoted"], answer["outcomes"][0]["detail"]) == ("repo", 1, "unchanged")
+
+
+def test_sync_refuses_wrong_usage_before_it_saves_a_choice(team: Cli, tmp_path: Path, git: Git) -> None:
+    git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
+    for seconds in ("0", "86401"):
+        team("sync", "--all", "--timeout", seconds, code=2)
+        assert "--timeout must be 1 to 86400 seconds" in team.err
+    assert not (team.cwd / ".git/hn/replication").exists()
+    (answer,) = team.json("sync", "--all", code=1)
+    assert (answer["store"], "advertisement failed" in answer["error"]["message"]) == ("repo", True)
+    team("sync", "nowhere", code=1)
+    assert f"git -C {team.cwd}/.git remote add nowhere URL" in team.err
+
+
+def test_a_choice_keeps_the_budgets_that_were_saved(team: Cli, tmp_path: Path, git: Git) -> None:
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
+    saved = team.cwd / ".git/hn/replication/selections/b3JpZ2lu.json"
+    team("sync", "--all")
+    chosen = json.loads(saved.read_text())
+    assert chosen["budgets"]["maxEvents"] == 10_000
+    chosen["budgets"]["maxEvents"] = 77
+    saved.write_text(json.dumps(chosen))
+    stream = "sha256:" + "1" * 64
+    team("sync", "--memory", stream, code=1)
+    chosen = json.loads(saved.read_text())
+    assert (chosen["memories"], chosen["budgets"]["maxEvents"]) == ([stream], 77)
+    saved.write_text("{")
+    team("sync", code=1)
+    assert "the saved selection of origin" in team.err
+    team("sync", "--all")
+    assert json.loads(saved.read_text())["budgets"]["maxEvents"] == 10_000
+
+
+def test_recovery_passes_over_the_store_that_is_whole(team: Cli, tmp_path: Path, git: Git) -> None:
+    team.remember()
+    for title in ("Close what you open", "Tests name the time zone"):
+        team.remember(title, f"{title}, or it fails elsewhere.")
+    git(tmp_path, "init", "-q", "--bare", "hub.git")
+    git(team.cwd, "push", "-q", str(tmp_path / "hub.git"), "HEAD:refs/heads/main")
+    git(team.cwd, "remote", "add", "origin", str(tmp_path / "hub.git"))
+    team("sync", "--all")
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{tmp_path}/hub.git", "cut")
+    cut = Cli(tmp_path / "cut", team.env)
+    cut("init")
+    git(stores.home_path(cut.env), "remote", "add", "origin", str(tmp_path / "hub.git"))
+    (ref,) = git(tmp_path / "hub.git", "for-each-ref", "--format=%(refname)", "refs/hn").split()
+    accepted = ref.replace("refs/hn/", "refs/hn/remotes/origin/")
+    git(cut.cwd, "fetch", "-q", "--depth=2", "origin", f"+{ref}:{accepted}")
+    stream = "sha256:" + ref.rpartition("/")[2]
+    cut("sync", "--store", "repo", "--memory", stream, code=1)
+    assert "is cut by a shallow boundary" in cut.out
+    (answer,) = cut.json("sync", "--recover-shallow")
+    assert (answer["store"], answer["promoted"]) == ("repo", 1)
+    assert git(cut.cwd, "rev-list", "--count", accepted) == "3"
+    results = team.json("sync", "--recover-shallow", code=1)  # nothing is shallow: that is said of each
+    assert {result["error"]["message"] for result in results} == {
+        "selected shallow recovery requires a shallow repository"
+    }
 
 
 def test_the_home_stores_of_two_machines_can_be_exchanged(kb: Cli, tmp_path: Path, git: Git) -> None:
