@@ -317,7 +317,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, shell: list[str]) -> 
     try:
         env = {**os.environ, "AGENT_MEMORY_SPEC_ROOT": str(path)}
         done = dispatch(stdin=b"x" * 1_000_000, shell=shell, env=env)
-        assert failing(done, "is the disk full?")
+        assert failing(done, "is the disk full, or stdin closed?")
         assert os.listdir(path / spool.DIRECTORY) == []
     finally:
         subprocess.run(["umount", str(path)], check=True)
