@@ -57,7 +57,7 @@ def test_recorded_command_lines_are_refused_as_recorded(run: Run, shared_repo: P
 
 
 def test_there_are_many_recorded_refusals() -> None:
-    assert len(REFUSED) > 70
+    assert len(REFUSED) == 82
 
 
 def test_no_arguments_and_help_print_the_commands() -> None:
