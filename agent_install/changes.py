@@ -29,6 +29,12 @@ class Unusable(SuiteError):
     code = "unusable"
 
 
+class Unreadable(Unusable):
+    """A file that cannot be read."""
+
+    code = "unreadable"
+
+
 @dataclass
 class Change:
     """One file to write, replace or delete.
@@ -68,20 +74,20 @@ def read(path: str) -> tuple[bytes | None, int]:
     """Content and permission bits of a file, links followed; (None, 0) when there is none.
 
     Raises:
-        Unusable: a directory, a device, a loop of links, too large, or not readable.
+        Unreadable: a directory, a device, a loop of links, too large, or not readable.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None, 0
     except OSError as error:
-        raise Unusable(f"{path} cannot be read: {error.strerror}; it was left as it is") from error
+        raise Unreadable(f"{path} cannot be read: {error.strerror}; it was left as it is") from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise Unusable(f"{path} is not a regular file; it was left as it is")
+            raise Unreadable(f"{path} is not a regular file; it was left as it is")
         if status.st_size > LIMIT:
-            raise Unusable(f"{path} is larger than {LIMIT >> 20} MiB; it was left as it is")
+            raise Unreadable(f"{path} is larger than {LIMIT >> 20} MiB; it was left as it is")
         with open(fd, "rb", closefd=False) as file:
             return file.read(), stat.S_IMODE(status.st_mode)
     finally:

@@ -61,11 +61,16 @@ class Uninstaller:
         except SuiteError:  # damaged: the markers still tell what is the suite's
             return Manifest(self.layout.data)
 
-    @staticmethod
-    def _plan(plan: Plan, path: str, make: Callable[[], Change | None]) -> None:
+    def _plan(self, plan: Plan, path: str, make: Callable[[], Change | None]) -> None:
         try:
             change = make()
         except (wiring.Refused, changes.Unusable) as error:
+            if (
+                isinstance(error, changes.Unreadable)
+                and self.manifest.files
+                and path not in self.manifest.files
+            ):
+                return  # the installer never wrote there
             plan.refused[path] = error
             return
         if change is not None:

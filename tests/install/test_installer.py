@@ -281,6 +281,25 @@ def test_a_directory_or_a_device_in_the_place_of_a_file_is_left_alone(machine: M
     assert machine.err.count("it was left as it is") == 2
 
 
+def test_what_can_never_have_been_written_does_not_stop_an_uninstall(machine: Machine) -> None:
+    machine.have("claude", "gemini", "cursor", "copilot")
+    (machine.home / CLAUDE).symlink_to("settings.json")
+    (machine.home / GEMINI).mkdir()
+    machine.file(".copilot/hooks", "a file where a directory has to be")
+    assert machine.install() == 1
+    assert "levels of symbolic links" in machine.err
+    assert machine.file(CURSOR).exists()
+    (machine.home / CURSOR).unlink()
+    (machine.home / CURSOR).symlink_to("hooks.json")
+    assert machine.install("--uninstall") == 1  # something was written there
+    assert machine.err.count("\n") == 1
+    assert (machine.home / ".local/share/agent-hook-suite/versions").exists()
+    (machine.home / CURSOR).unlink()
+    assert machine.install("--uninstall") == 0, machine.err
+    assert not (machine.home / ".local/share/agent-hook-suite").exists()
+    assert (machine.home / CLAUDE).is_symlink()
+
+
 def test_a_symlinked_dotfile_stays_a_link_and_its_target_is_changed(machine: Machine) -> None:
     target = machine.file("dotfiles/claude.json", '{"model": "opus"}\n', 0o600)
     (machine.home / ".claude").mkdir()
