@@ -107,6 +107,44 @@ def recall_request(data: bytes) -> bool:
     return True
 
 
+class _AnyRepository:
+    """A repository in which every commit, and every path as it is stated, is there."""
+
+    def __init__(self, blobs: dict[str, str]) -> None:
+        self._blobs = blobs
+
+    def resolve_commit(self, revision: str) -> str:
+        return "a" * 40
+
+    def types(self, names: list[str]) -> list[str | None]:
+        return ["commit"] * len(names)
+
+    def path_blobs(self, commit: str, paths: list[str]) -> list[str | None]:
+        return [self._blobs.get(path, "absent") for path in paths]
+
+
+def record_request(data: bytes) -> bool:
+    """Machine requests of record and handoff are refused with an HnError, or can be signed as they are."""
+    from ai_kb.hn import canonical
+    from ai_kb.hn.envelope import record_mapping
+    from ai_kb.hn.envelope_codec import read_record
+    from ai_kb.hn.recordrequest import from_json
+
+    taken = False
+    for handoff in (False, True):
+        reader = _AnyRepository({"src/a.py": "b" * 40})
+        try:
+            request = from_json(reader, data, handoff=handoff, at="HEAD" if handoff else "")  # type: ignore[arg-type]
+        except HnError:
+            continue
+        record = request.record
+        _need(list(record.topics) == sorted(set(record.topics)), "topics are sorted and unique")
+        form = canonical.encode(record_mapping(record))
+        _need(read_record(canonical.decode(form)) == record, "what would be signed reads back as the record")
+        taken = True
+    return taken
+
+
 def policy(data: bytes) -> bool:
     """A policy is refused with an HnError or says for each actor and kind what it is worth."""
     from ai_kb.hn.policy import parse_policy, trust_class
@@ -322,7 +360,7 @@ def inert(data: bytes) -> bool:
 TARGETS: dict[str, Callable[[bytes], bool]] = {
     function.__name__: function
     for function in (
-        envelope, event, payload, recall_request, policy, cursor, index_file, worklog, queue_record,
-        json_settings, toml_settings, pattern, capsule, correction, inert,
+        envelope, event, payload, recall_request, record_request, policy, cursor, index_file, worklog,
+        queue_record, json_settings, toml_settings, pattern, capsule, correction, inert,
     )
 }  # fmt: skip
