@@ -128,7 +128,11 @@ def write_atomic(path: str, data: bytes, *, mode: int = FILE_MODE, durable: bool
     """
     directory, name = os.path.split(path)
     temporary = os.path.join(directory, f".{name[:120]}.{os.getpid()}.{time.time_ns()}.tmp")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    try:
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    except OSError as error:
+        error.filename = path  # the same error says the same each time
+        raise
     try:
         try:
             os.fchmod(fd, mode)

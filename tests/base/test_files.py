@@ -85,6 +85,21 @@ def test_a_write_that_fails_leaves_the_old_content_and_nothing_beside_it(
         assert os.listdir(path.parent) == ["a"]
 
 
+def test_a_write_that_cannot_begin_names_the_file_and_not_the_temporary_one(tmp_path: Path) -> None:
+    path = str(tmp_path / ("x" * 250))
+    said = set()
+    for _ in range(2):
+        with pytest.raises(OSError, match="File name too long") as raised:
+            files.write_atomic(f"{tmp_path}/{'y/' * 10}{'x' * 4000}", b"")
+        said.add(str(raised.value))
+        with pytest.raises(FileNotFoundError) as missing:
+            files.write_atomic(str(tmp_path / "gone/x"), b"")
+        assert missing.value.filename == str(tmp_path / "gone/x")
+    assert len(said) == 1
+    files.write_atomic(path, b"a long name is no trouble")
+    assert os.listdir(tmp_path) == ["x" * 250]
+
+
 def test_a_written_file_has_its_mode_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o777)
     try:
