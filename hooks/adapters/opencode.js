@@ -18,42 +18,88 @@ const TOOL_MS = 10000
 const LARGEST_OUTPUT = 1 << 20
 const KEEP_MS = 30 * 24 * 3600 * 1000
 
-const stateHome = process.env.XDG_STATE_HOME || path.join(os.homedir(), ".local", "state")
-const directoryOfNotes = path.join(stateHome, "agent-hook-suite", "opencode")
-
-const noteFile = (id) => path.join(directoryOfNotes, `${String(id).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 120)}.json`)
-
-// {started, due, parent}: start context given; source of a start that is due; parent session.
-const readNote = (id) => {
-  try {
-    const note = JSON.parse(fs.readFileSync(noteFile(id), "utf8"))
-    return note && typeof note === "object" ? note : {}
-  } catch {
-    return {}
-  }
-}
-
-const writeNote = (id, changes) => {
-  const file = noteFile(id)
-  const temporary = `${file}.${process.pid}.tmp`
-  try {
-    fs.mkdirSync(directoryOfNotes, { recursive: true, mode: 0o700 })
-    fs.writeFileSync(temporary, JSON.stringify({ ...readNote(id), ...changes }), { mode: 0o600 })
-    fs.renameSync(temporary, file)
-  } catch {
-    // Without a note the next start is given once more; nothing is lost.
-  }
-}
-
-const forgetOldNotes = () => {
-  try {
-    for (const name of fs.readdirSync(directoryOfNotes)) {
-      const file = path.join(directoryOfNotes, name)
-      if (Date.now() - fs.statSync(file).mtimeMs > KEEP_MS) fs.unlinkSync(file)
+// The real path, also of what is not there yet.
+const real = (place) => {
+  for (let probe = place, rest = ""; ; ) {
+    try {
+      return path.join(fs.realpathSync(probe), rest)
+    } catch {
+      const parent = path.dirname(probe)
+      if (parent === probe) return place
+      rest = path.join(path.basename(probe), rest)
+      probe = parent
     }
-  } catch {
-    // There are none.
   }
+}
+
+const inside = (place, directory) => `${real(place)}/`.startsWith(`${real(directory).replace(/\/+$/, "")}/`)
+
+// As the hooks see it: a repository's settings can set variables, so one counts only when it leads to a
+// directory of this user's own outside of the project.
+const own = (place) => {
+  for (let probe = place; ; probe = path.dirname(probe)) {
+    try {
+      const status = fs.statSync(probe)
+      const mine = status.uid === process.geteuid?.()
+      return status.isDirectory() && (mine || (probe !== place && (status.mode & 0o1000) !== 0))
+    } catch (error) {
+      if (error?.code !== "ENOENT" || probe === path.dirname(probe)) return false
+    }
+  }
+}
+
+const stateHome = (projects) => {
+  const within = (place) => projects.some((project) => inside(place, project))
+  const named = process.env.XDG_STATE_HOME
+  try {
+    if (named && path.isAbsolute(named) && !within(named) && own(path.normalize(named))) return named
+    const home = os.homedir()
+    return path.join(within(home) ? os.userInfo().homedir : home, ".local", "state")
+  } catch {
+    return "/nonexistent" // without a home nothing is remembered
+  }
+}
+
+// What is remembered of sessions in `directory`: {started, due, parent}: start context given; source of a
+// start that is due; parent session.
+const notesIn = (directory) => {
+  const fileOf = (id) => path.join(directory, `${String(id).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 120)}.json`)
+
+  const read = (id) => {
+    try {
+      const note = JSON.parse(fs.readFileSync(fileOf(id), "utf8"))
+      return note && typeof note === "object" ? note : {}
+    } catch {
+      return {}
+    }
+  }
+
+  const write = (id, changes) => {
+    const file = fileOf(id)
+    const temporary = `${file}.${process.pid}.tmp`
+    try {
+      fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+      fs.writeFileSync(temporary, JSON.stringify({ ...read(id), ...changes }), { mode: 0o600 })
+      fs.renameSync(temporary, file)
+    } catch {
+      // Without a note the next start is given once more; nothing is lost.
+    }
+  }
+
+  const remove = (id) => fs.rmSync(fileOf(id), { force: true })
+
+  const forgetOld = () => {
+    try {
+      for (const name of fs.readdirSync(directory)) {
+        const file = path.join(directory, name)
+        if (Date.now() - fs.statSync(file).mtimeMs > KEEP_MS) fs.unlinkSync(file)
+      }
+    } catch {
+      // There are none.
+    }
+  }
+
+  return { read, write, remove, forgetOld }
 }
 
 // What a hook prints on stdout, "" when it fails or takes too long; never rejects.
@@ -116,9 +162,11 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
   const failedCalls = new Set()
   const met = new Set() // sessions that have prompted in this process
   const afterCompaction = new Map() // session → promise of the context that is due since a compaction
-  forgetOldNotes()
+  const projects = [directory, worktree, cwd].filter((place) => place && place !== "/")
+  const notes = notesIn(path.join(stateHome(projects), "agent-hook-suite", "opencode"))
+  notes.forgetOld()
 
-  const record = (payload, sessionID) => run(TOOL, { ...payload, cwd, parentID: readNote(sessionID).parent }, TOOL_MS)
+  const record = (payload, sessionID) => run(TOOL, { ...payload, cwd, parentID: notes.read(sessionID).parent }, TOOL_MS)
 
   const start = async (id, source) =>
     context(await run(START, { hook_event_name: "SessionStart", session_id: id, source, cwd }, START_MS))
@@ -134,12 +182,12 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
       const properties = event?.properties ?? {}
       if (event?.type === "session.created") {
         const parent = properties.info?.parentID
-        if (parent) writeNote(properties.info.id, { parent })
+        if (parent) notes.write(properties.info.id, { parent })
       } else if (event?.type === "session.compacted") {
         afterCompaction.delete(properties.sessionID)
-        writeNote(properties.sessionID, { due: "compact" })
+        notes.write(properties.sessionID, { due: "compact" })
       } else if (event?.type === "session.deleted") {
-        fs.rmSync(noteFile(properties.info?.id ?? properties.sessionID), { force: true })
+        notes.remove(properties.info?.id ?? properties.sessionID)
       } else if (event?.type === "message.part.updated") {
         // A tool that fails has no other event; the part may be updated again afterwards.
         const part = properties.part
@@ -153,7 +201,7 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
       const id = input?.sessionID ?? output?.message?.sessionID
       const messageID = output?.message?.id ?? input?.messageID
       if (!id || !messageID || !Array.isArray(output?.parts)) return
-      const note = readNote(id)
+      const note = notes.read(id)
       if (note.parent) return // a sub-agent's prompt is not the user's
       // A session that another process started is resumed: it is told what is new since.
       const source = note.due ?? (!note.started ? "startup" : met.has(id) ? "" : "resume")
@@ -166,7 +214,7 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
         output.parts.push({ id: partAfter(output.parts), sessionID: id, messageID, type: "text", text, synthetic: true })
       }
       met.add(id)
-      if (source) writeNote(id, { started: true, due: undefined })
+      if (source) notes.write(id, { started: true, due: undefined })
       afterCompaction.delete(id)
     }),
 
@@ -174,7 +222,7 @@ export const AgentHookSuite = async ({ directory, worktree } = {}) => {
     // stands in the system prompt (which is not kept).
     "experimental.chat.system.transform": guarded(async (input, output) => {
       const id = input?.sessionID
-      const note = readNote(id)
+      const note = notes.read(id)
       if (!id || !Array.isArray(output?.system) || note.due !== "compact" || note.parent) return
       const text = await startDue(id, "compact")
       if (text) output.system.push(text)

@@ -440,6 +440,33 @@ class TestOpenCodePlugin:
             ("read", "failed"),
         ]
 
+    def test_remembers_where_the_user_says_and_not_where_a_repository_does(
+        self, run: Call, machine: Machine, repository: Path, tmp_path: Path
+    ) -> None:
+        def noted(session: str, state: Path) -> bool:
+            """Whether the start context came, and is noted there."""
+            assert len(run(f'return await prompt("{session}", "please look at it")')) == 2, session
+            note = state / f"agent-hook-suite/opencode/{session}.json"
+            return note.exists() and json.loads(note.read_text()) == {"started": True}
+
+        default = machine.home / ".local/state"
+        planted = repository / "state/agent-hook-suite/opencode"
+        planted.mkdir(parents=True)
+        for n in range(5):
+            (planted / f"ses_{n}.json").write_text('{"started": true, "parent": "ses_9"}')
+        (tmp_path / "link").symlink_to(repository / "state")
+        (tmp_path / "file").touch()
+        before = sorted(repository.rglob("*.json"))
+        for n, value in enumerate((repository / "state", tmp_path / "link", repository / "new/x", "state")):
+            machine.env["XDG_STATE_HOME"] = str(value)
+            assert noted(f"ses_{n}", default), value
+        machine.env["XDG_STATE_HOME"] = str(tmp_path / "file/x")
+        assert noted("ses_5", default)
+        machine.env["XDG_STATE_HOME"] = str(tmp_path / "my state")
+        assert noted("ses_6", tmp_path / "my state")
+        assert (tmp_path / "my state/agent-hook-suite").stat().st_mode & 0o077 == 0
+        assert sorted(repository.rglob("*.json")) == before
+
     def test_never_throws_and_never_hangs_on_what_it_does_not_understand(
         self, run: Call, machine: Machine
     ) -> None:
