@@ -381,10 +381,10 @@ class CatFile:
             said = next((line for line in reversed(text.splitlines()) if line.strip()), "")
         self.close()
         reason = said.removeprefix("fatal: ").removeprefix("error: ")
-        return GitError(
-            f"git cat-file ended unexpectedly{': ' if reason else ''}{reason}",
-            "is this a readable Git repository, with all its objects?",
-        )
+        hint = "is this a readable Git repository, with all its objects?"
+        if "promisor remote" in reason:
+            hint = "of this partial clone an object is not here, and fetching it failed or is forbidden"
+        return GitError(f"git cat-file ended unexpectedly{': ' if reason else ''}{reason}", hint)
 
     def _fill(self) -> None:
         assert self._child is not None
