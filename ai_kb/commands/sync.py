@@ -12,14 +12,16 @@ from typing import Any
 
 from agent_base.cli import Console
 from agent_base.errors import SuiteError
+from agent_base.shell import word
 from ai_kb import editor, stores
 from ai_kb.cli import PROG
 from ai_kb.commands import _common
 from ai_kb.errors import KbError, NoStore
-from ai_kb.hn.replication.remote import IDLE_SECONDS
+from ai_kb.hn.commands.sync import add_exchange_flags, check_exchange_flags, exchange
 from ai_kb.hn.replication.selection import (
     DEFAULT_REMOTE,
     Budgets,
+    InvalidSelection,
     Selection,
     check_remote_name,
     load,
@@ -30,7 +32,7 @@ from ai_kb.stores import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ai_kb.hn.replication.sync import Result
+    from ai_kb.hn.replication.result import Result
 
 _DESCRIPTION = """\
 Exchange with REMOTE (origin when it is left out) in both stores: the repository's, and the home store
@@ -71,19 +73,7 @@ def add_parser(subparsers: Any) -> None:
     choice.add_argument(
         "--actor", action="append", default=[], metavar="ACTOR", help="an exact actor's events"
     )
-    parser.add_argument(
-        "--recover-shallow",
-        action="store_true",
-        help="in a shallow clone: fetch just the selected histories that were found cut",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=int,
-        metavar="SECONDS",
-        default=int(IDLE_SECONDS),
-        help="give the remote up after so long without a sign of it",
-    )
-    parser.add_argument("--progress", action="store_true", help="report progress also without a terminal")
+    add_exchange_flags(parser)
     _common.add_json(parser)
     _common.add_place(parser, store=True)
     parser.set_defaults(run=run)
@@ -91,6 +81,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Exchange store by store; 1 when one of them failed."""
+    check_exchange_flags(args)
     place = _common.place(args, console)
     check_remote_name(args.remote)
     found = stores.stores(place.workspace, console.env, args.store)
@@ -100,8 +91,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if not reachable:
         raise KbError(
             f"no store has a remote {args.remote}; nothing was exchanged",
-            f"git -C {found[0].repo.git_dir} remote add {args.remote} URL",
+            f"git -C {word(found[0].repo.git_dir)} remote add {args.remote} URL",
         )
+    if args.recover_shallow:  # the other store has nothing to recover; when none has, it is said of all
+        reachable = [store for store in reachable if store.repo.is_shallow()] or reachable
     results: list[dict[str, object]] = []
     failed = False
     for store in reachable:
@@ -120,8 +113,6 @@ def _exchange(
     store: Store, args: argparse.Namespace, console: Console
 ) -> tuple[dict[str, object], SuiteError | None]:
     """What became of one store, for scripts, and why it failed."""
-    from ai_kb.hn.commands.sync import exchange
-
     if not args.json:
         _common.say(console, f"== {store.described}")
     try:
@@ -157,14 +148,14 @@ def _published(result: Result) -> str:
 def _select(store: Store, args: argparse.Namespace, console: Console) -> None:
     """Save what is chosen on the command line, or by a person who is asked. Raises NothingSelected."""
     if args.all or args.memory or args.actor:
-        save(store.repo, _selection(args, all=args.all, memories=args.memory, actors=args.actor))
+        save(store.repo, _selection(store, args, all=args.all, memories=args.memory, actors=args.actor))
         return
     if load(store.repo, args.remote).saved:
         return
     if console.person():
         question = f"Nothing is selected from {args.remote} for the {store.described} yet. Take everything?"
         if editor.ask(question, console, "ny") == "y":
-            save(store.repo, _selection(args, all=True, memories=[], actors=[]))
+            save(store.repo, _selection(store, args, all=True, memories=[], actors=[]))
             return
     raise NothingSelected(
         f"nothing is selected from {args.remote} for the {store.described} yet; nothing was exchanged",
@@ -172,10 +163,15 @@ def _select(store: Store, args: argparse.Namespace, console: Console) -> None:
     )
 
 
-def _selection(args: argparse.Namespace, *, all: bool, memories: list[str], actors: list[str]) -> Selection:
-    return selection_of(
-        args.remote, actors=actors, proposals=[], memories=memories, all=all, budgets=Budgets()
-    )
+def _selection(
+    store: Store, args: argparse.Namespace, *, all: bool, memories: list[str], actors: list[str]
+) -> Selection:
+    """What was chosen, within the budgets that are saved, if any are."""
+    try:
+        budgets = load(store.repo, args.remote).budgets
+    except InvalidSelection:  # it is replaced now
+        budgets = Budgets()
+    return selection_of(args.remote, actors=actors, proposals=[], memories=memories, all=all, budgets=budgets)
 
 
 def _has_remote(store: Store, remote: str) -> bool:

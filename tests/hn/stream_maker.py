@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,12 +93,15 @@ class Maker:
         git(self.work, "update-ref", self.ref, self.head)
         return self.head
 
-    def bulk(self, count: int) -> None:
-        """Append ``count`` valid records by one ``git fast-import``: its own writer, quick."""
+    def bulk(self, count: int, record: Callable[[], dict[str, Any]] | None = None) -> None:
+        """Append ``count`` valid records by one ``git fast-import``: its own writer, quick.
+
+        ``record`` gives what is in each of them.
+        """
         out = bytearray()
         first = self.head
         for number in range(count):
-            payload = self.payload()
+            payload = self.payload(**({"record": record()} if record else {}))
             parent = f"from {first}\n" if number == 0 and first else ""
             out += f"commit {self.ref}\ncommitter x <x@x> {1700000000 + self.sequence} +0000\n".encode()
             out += b"data 1\nx\n" + parent.encode()

@@ -8,13 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from ai_kb.hn import keys
+from ai_kb.hn.envelope import default_stream
 from tests.hn.conftest import Person
-from tests.hn.fixture_repos import git
+from tests.hn.fixture_repos import ACTORS, git
 from tests.hn.stream_maker import Maker
+
+__all__ = ["ACTORS", "ALICE", "BOB", "CAROL", "STREAMS", "Chain", "accepted", "maker", "memory_ref", "stream"]
 
 ALICE = Person("Alice Agent", 0x00)
 BOB = Person("Bob Agent", 0x20)
 CAROL = Person("Carol <Agent>", 0x40)
+STREAMS = {person: default_stream(actor) for person, actor in ACTORS.items()}
+
+
+def memory_ref(person: str) -> str:
+    """The local ref of a person's default stream."""
+    return f"refs/hn/memory/{ACTORS[person]}/{STREAMS[person][7:]}"
+
+
+def accepted(person: str, remote: str = "origin") -> str:
+    """The ref under which a person's default stream is accepted."""
+    return f"refs/hn/remotes/{remote}/memory/{ACTORS[person]}/{STREAMS[person][7:]}"
 
 
 def stream(number: int) -> str:

@@ -8,22 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.hn.fixture_repos import restore
-from tests.replication.people import ALICE, BOB, Chain
-from tests.replication.world import (
-    STREAMS,
-    World,
-    all_refs,
-    git,
-    hn,
-    record,
-    statuses,
-    sync,
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from tests.replication.people import ALICE, BOB, STREAMS, Chain
+from tests.replication.world import World, all_refs, git, hn, record, statuses, sync
 
 
 def accepted_chain(actor: str) -> str:

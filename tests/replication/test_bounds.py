@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,13 +23,8 @@ from ai_kb.hn.replication.quarantine import Quarantine, clear
 from ai_kb.hn.replication.selection import Budgets
 from ai_kb.hn.replication.shallow import remove_boundaries
 from ai_kb.hn.replication.state import ReplicationError, State
-from tests.replication.people import maker
-from tests.replication.world import World, accepted, all_refs, git, hn, recalled, select, sync
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from tests.replication.people import accepted, maker
+from tests.replication.world import HN, World, all_refs, git, hn, recalled, select, sync
 
 
 @pytest.fixture
@@ -131,6 +129,62 @@ def test_the_reason_of_a_failure_is_one_inert_line() -> None:
     assert process.reason(b"", 7) == "exit status 7"
 
 
+def test_who_is_asked_to_end_ends_git_first(fake: Callable[..., process.Done], tmp_path: Path) -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        with pytest.raises(SystemExit) as left:
+            fake(f"sleep 600 & echo $! >{tmp_path}/pid; kill -{number:d} $PPID; wait", idle=60)
+        assert left.value.code == 128 + number
+        assert gone(tmp_path / "pid")
+        assert signal.getsignal(number) == signal.SIG_DFL
+
+
+def test_a_signal_that_somebody_else_handles_or_ignores_stays_theirs(
+    fake: Callable[..., process.Done],
+) -> None:
+    old = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup starts it
+    try:
+        assert fake("kill -HUP $PPID; sleep 0.2; echo still here").out == b"still here\n"
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, old)
+
+
+def test_a_thread_that_gets_no_signals_runs_git_as_well(fake: Callable[..., process.Done]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(fake, "echo out").result().out == b"out\n"
+
+
+def test_a_sync_that_is_asked_to_end_leaves_no_quarantine_and_nothing_running(
+    world: World, tmp_path: Path
+) -> None:
+    maker(world.remote).bulk(2)
+    clone = world.clone("bob")
+    stuck = tmp_path / "upload-pack"
+    stuck.write_text(
+        "#!/bin/sh\n"
+        'if [ -e "$0.advertised" ]; then echo $$ >"$0.new"; mv "$0.new" "$0.pid"; exec sleep 600; fi\n'
+        'touch "$0.advertised"\nexec git-upload-pack "$@"\n'
+    )
+    stuck.chmod(0o755)
+    git(clone, "config", "remote.origin.uploadpack", str(stuck))
+    child = subprocess.Popen(
+        [*HN, "sync"], cwd=clone, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    pid = tmp_path / "upload-pack.pid"
+    end = time.monotonic() + 60
+    while not pid.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    quarantine = clone / ".git" / "hn" / "replication" / "quarantine"
+    assert len(list(quarantine.iterdir())) == 1
+    child.terminate()
+    assert child.communicate() == (b"", b"")
+    assert child.returncode == 143
+    assert gone(pid)
+    assert list(quarantine.iterdir()) == []
+    git(clone, "config", "--unset", "remote.origin.uploadpack")
+    assert sync(clone)["promoted"] == 1
+
+
 # --- measuring ------------------------------------------------------------------------------------
 
 
@@ -195,6 +249,48 @@ def test_refs_that_moved_meanwhile_stop_a_promotion_which_leaves_nothing(world: 
             promotion.promote(journal, repo, reader, quarantine, Transaction("txn-2", "origin", moves=moves))
     assert os.listdir(state.anchors) == []
     assert all_refs(clone, "refs/hn") == {}
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        "refs/hn/remotes/",
+        "refs/hn/remotes/*",
+        "refs/hn/remotes/a b",
+        "refs/hn/remotes/ö",
+        "refs/hn/remotes/\udcff",
+        "refs/hn/remotes/a\0b",
+        "refs/hn/remotes/q\0{head}\0{none}\0update refs/heads/planted",
+        "refs/hn/remotes/../../../../victim",
+        "refs/hn/remotes/origin/memory/x",
+        "refs/hn/remotes/origin/other/x",
+        "refs/hn/remotes/origin/actors/x",
+        "refs/hn/remotes/a..b/actors/" + "1" * 64,
+        "refs/hn/remotes/../memory/" + "1" * 64 + "/" + "2" * 64,
+    ],
+)
+def test_a_receipt_that_moves_what_is_no_accepted_ref_is_set_aside(world: World, ref: str) -> None:
+    clone = world.clone("bob")
+    maker(world.remote).bulk(1)
+    head = git(clone, "rev-parse", "HEAD")
+    _, state, _ = opened(clone)
+    (clone / ".git/refs/hn/remotes").mkdir(parents=True)
+    lock = clone / "victim.lock"
+    lock.write_text("")
+    move = {"ref": ref.replace("{head}", head).replace("{none}", "0" * 40), "newOid": head}
+    planted = {
+        f"{state.anchors}/txn-1.json": {"version": 1, "id": "txn-1", "remote": "origin"},
+        f"{state.transactions}/txn-1.json": {"state": "validated", "promotions": [move]},
+    }
+    for path, value in planted.items():
+        Path(path).write_text(json.dumps(value))
+        Path(path).chmod(0o600)
+    result = sync(clone)
+    assert result["notes"] == ["an interrupted promotion was set aside: txn-1"]
+    assert set(all_refs(clone, "refs/hn")) == {accepted("alice")}
+    assert "refs/heads/planted" not in all_refs(clone)
+    assert lock.exists()
+    assert len(recalled(clone)) == 1
 
 
 def test_objects_that_cannot_be_copied_stop_a_promotion(world: World) -> None:

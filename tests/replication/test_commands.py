@@ -7,7 +7,6 @@ import os
 import pty
 import select as polling
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,32 +14,11 @@ import pytest
 
 from ai_kb.hn import unsettled
 from ai_kb.hn.replication.progress import TransferProgress
-from tests.conftest import REPOSITORY
-from tests.replication.people import maker
-from tests.replication.world import (
-    ACTORS,
-    STREAMS,
-    World,
-    accepted,
-    all_refs,
-    git,
-    hn,
-    memory_ref,
-    record,
-    select,
-    sync,
-)
-
-HN = (
-    sys.executable,
-    "-c",
-    f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from ai_kb.hn.cli import entry; sys.exit(entry())",
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from ai_kb.hn.replication.publish import Publication
+from ai_kb.hn.replication.result import Result
+from ai_kb.hn.replication.state import ReplicationError
+from tests.replication.people import ACTORS, STREAMS, accepted, maker, memory_ref
+from tests.replication.world import HN, World, all_refs, git, hn, record, select, sync
 
 
 @pytest.mark.parametrize(
@@ -103,6 +81,15 @@ def test_json_tells_outcomes_publications_and_the_error(world: World) -> None:
     (publication,) = value["publications"]
     assert (publication["ref"], publication["status"]) == (memory_ref("bob"), "published")
     assert "one or more exact selections" in value["error"]["message"]
+
+
+def test_both_phases_may_fail_and_both_are_told() -> None:
+    diverged = Publication("memory", STREAMS["alice"], memory_ref("alice"), A, B, status="diverged")
+    result = Result("origin", publications=[diverged], import_error=ReplicationError("no", "of this"))
+    failure = result.failure()
+    assert failure is not None
+    assert failure.message.startswith("import phase failed: no; publication phase failed: ")
+    assert failure.hint == f"of this; {diverged.described}"
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "86401"])

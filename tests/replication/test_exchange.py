@@ -10,27 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.replication.people import maker
-from tests.replication.world import (
-    ACTORS,
-    STREAMS,
-    World,
-    accepted,
-    all_refs,
-    git,
-    hn,
-    memory_ref,
-    recalled,
-    record,
-    select,
-    statuses,
-    sync,
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from ai_kb.hn.replication.quarantine import Quarantine
+from tests.replication.people import ACTORS, STREAMS, Chain, accepted, maker, memory_ref
+from tests.replication.world import World, all_refs, git, hn, recalled, record, select, statuses, sync
 
 
 def test_a_record_reaches_another_clone_and_is_recalled_there(world: World) -> None:
@@ -139,7 +121,10 @@ def test_an_actor_only_selection_imports_no_memory(world: World) -> None:
     assert hn(bob, "replication", "select", "--actor", ACTORS["alice"]).exit == 0
     result = sync(bob, ok=False)
     assert statuses(result) == {ACTORS["alice"]: "dependency-missing"}
-    assert not [ref for ref in all_refs(bob) if "/memory/" in ref]
+    Chain(alice).add()
+    sync(alice)
+    assert statuses(sync(bob)) == {ACTORS["alice"]: "promoted"}
+    assert list(all_refs(bob, "refs/hn")) == [f"refs/hn/remotes/origin/actors/{ACTORS['alice']}"]
 
 
 def test_a_diverged_remote_keeps_its_line_and_is_reported_with_both_heads(world: World) -> None:
@@ -180,6 +165,47 @@ def test_a_broken_local_stream_is_not_published_and_hinders_no_other(world: Worl
     assert done.exit == 1
     assert "it was not sent" in done.stderr
     assert set(all_refs(world.remote, "refs/hn")) == {memory_ref("alice")}
+
+
+def test_local_refs_with_odd_names_are_told_and_spoil_no_answer(world: World) -> None:
+    alice = world.clone("alice")
+    record(alice, "fine")
+    head = all_refs(alice)[memory_ref("alice")]
+    for name in (b"memory/x\xff/y", "memory/\u202ex/y".encode(), b"memory/top", b"actors/\xfe"):
+        path = os.fsencode(alice / ".git/refs/hn") + b"/" + name
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        Path(os.fsdecode(path)).write_text(f"{head}\n")
+    found = {p["id"]: p["status"] for p in sync(alice, ok=False)["publications"]}
+    assert found == {
+        STREAMS["alice"]: "published",
+        r"refs/hn/memory/x\udcff/y": "invalid",
+        r"refs/hn/memory/\u202ex/y": "invalid",
+        "refs/hn/memory/top": "invalid",
+        r"refs/hn/actors/\udcfe": "invalid",
+    }
+    done = hn(alice, "sync")
+    assert done.exit == 1
+    assert "\u202e" not in done.stderr
+    assert r"memory refs/hn/memory/\u202ex/y: it was not sent: malformed memory ref" in done.stderr
+    assert set(all_refs(world.remote, "refs/hn")) == {memory_ref("alice")}
+
+
+def test_what_was_fetched_lies_in_the_quarantine_below_its_own_names(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker(world.remote).bulk(1)
+    Chain(world.remote).add()
+    seen: list[str] = []
+    leave = Quarantine.__exit__
+
+    def look(self: Quarantine, *error: object) -> None:
+        seen.extend(all_refs(Path(self.path)))
+        leave(self, *error)
+
+    monkeypatch.setattr(Quarantine, "__exit__", look)
+    sync(world.clone("bob"))
+    actor, stream = ACTORS["alice"], STREAMS["alice"][7:]
+    assert seen == [f"refs/hn/quarantine/actors/{actor}", f"refs/hn/quarantine/memory/{actor}/{stream}"]
 
 
 def test_replication_works_from_a_subdirectory_and_from_a_linked_worktree(world: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import shutil
 import socket
@@ -10,36 +11,28 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.replication.people import ALICE, BOB, Chain, maker, stream
+from ai_kb.hn.gitstore import Repository
+from ai_kb.hn.replication import fetching
+from ai_kb.hn.replication.budgets import transfer_cap
+from ai_kb.hn.replication.selection import Budgets
+from ai_kb.hn.replication.sync import Options, synchronize
+from tests.replication.people import ACTORS, ALICE, BOB, STREAMS, Chain, accepted, maker, memory_ref, stream
 from tests.replication.world import (
-    ACTORS,
-    STREAMS,
     World,
-    accepted,
     all_refs,
     git,
     hn,
-    memory_ref,
+    outcome,
     recalled,
     record,
     select,
     statuses,
     sync,
 )
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
-
-
-def outcome(result: dict[str, object], identifier: str) -> dict[str, str]:
-    found: dict[str, str] = next(o for o in result["outcomes"] if o["id"] == identifier)  # type: ignore[attr-defined]
-    return found
-
 
 # --- rollback and forks -------------------------------------------------------------------------
 
@@ -267,6 +260,34 @@ def test_a_transfer_beyond_the_budget_is_stopped_and_leaves_nothing(world: World
     assert int(objects.split("size-pack: ")[1].split()[0]) < 100
 
 
+def test_every_stream_may_be_as_large_as_its_budget_whatever_comes_beside_it(world: World) -> None:
+    """Three streams that are each within the cap on a transfer, and together beyond it."""
+    random = Random(7)
+    for number in range(3):
+        made = maker(world.remote, number=number)
+
+        def record(anchor: str = made.anchor) -> dict[str, object]:
+            return {
+                "kind": "observation",
+                "content": base64.b64encode(random.randbytes(48_000)).decode(),
+                "anchor": {"commit": anchor},
+                "applicability": {"mode": "descendants"},
+                "topics": [],
+                "evidence": [],
+            }
+
+        made.bulk(25, record)
+    bob = world.clone("bob")
+    budgets = Budgets(total_bytes=1_800_000, objects=200)
+    words = ("--max-total-bytes", str(budgets.total_bytes), "--max-objects", str(budgets.objects))
+    assert hn(bob, "replication", "select", "--all", *words).exit == 0
+    result = sync(bob)
+    sizes = [outcome["measurements"]["TotalBytes"] for outcome in result["outcomes"]]
+    assert max(sizes) < budgets.total_bytes
+    assert sum(sizes[:2]) > transfer_cap(budgets)
+    assert result["promoted"] == 3
+
+
 def test_a_history_deeper_than_its_budget_is_refused_by_the_count(world: World) -> None:
     maker(world.remote).bulk(600)
     bob = world.clone("bob")
@@ -363,6 +384,10 @@ def test_a_remote_that_hangs_is_given_up_and_nothing_is_left_running(world: Worl
     assert "did not answer" in done.stderr
     assert "publication phase failed" in done.stderr
     assert taken < 20
+    with listening() as port:
+        git(alice, "remote", "set-url", "origin", f"{scheme}://127.0.0.1:{port}/x.git")
+        (publication,) = sync(alice, "--timeout", "1", ok=False)["publications"]
+    assert (publication["status"], "does not answer" in publication["reason"]) == ("not-sent", True)
     assert not _children()
 
 
@@ -398,6 +423,83 @@ def test_a_remote_that_stops_in_the_middle_of_a_transfer_is_given_up(world: Worl
     assert all_refs(bob, "refs/hn") == {}
     assert list((bob / ".git" / "hn" / "replication" / "quarantine").iterdir()) == []
     git(bob, "config", "--unset", "remote.origin.uploadpack")
+    assert statuses(sync(bob)) == {STREAMS["alice"]: "promoted"}
+
+
+def _upload_pack(clone: Path, script: Path, body: str) -> None:
+    """Make origin run ``body`` before it serves a clone. ``$n``: how often it did so before."""
+    script.write_text(
+        "#!/bin/sh\nn=0\n"
+        'while ! mkdir "$0.$n" 2>/dev/null; do n=$((n + 1)); done\n'
+        f'{body}\nexec git-upload-pack "$@"\n'
+    )
+    script.chmod(0o755)
+    git(clone, "config", "remote.origin.uploadpack", str(script))
+
+
+def test_a_history_that_never_ends_leaves_time_for_the_others(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker(world.remote).bulk(2)
+    maker(world.remote, BOB).bulk(2)
+    carol = world.clone("carol")
+    # The second call is the fetch of both. It goes on for ever, and shows it.
+    endless = "[ $n -ne 1 ] || while :; do echo more >&2; sleep 0.1; done"
+    _upload_pack(carol, tmp_path / "upload-pack", endless)
+    monkeypatch.setattr(fetching, "_SHARE", 0.001)
+    assert set(statuses(sync(carol)).values()) == {"promoted"}
+    # Alone it takes all of the time, and that ends it.
+    git(world.remote, "update-ref", "-d", memory_ref("bob"))
+    maker(world.remote, number=1).bulk(1)
+    _upload_pack(carol, tmp_path / "again", endless)
+    repo = Repository.open(str(carol), os.environ)
+    error = synchronize(repo, "origin", Options(total=2)).import_error
+    assert error is not None
+    assert (error.code, "too long altogether" in error.message) == ("remote-timeout", True)
+
+
+def test_a_stream_that_moves_while_it_is_fetched_is_not_taken(world: World, tmp_path: Path) -> None:
+    made = maker(world.remote)
+    made.bulk(3)
+    maker(world.remote, BOB).bulk(1)
+    carol = world.clone("carol")
+    move = f"git -C {world.remote} update-ref {made.ref} {made.head}~1"
+    _upload_pack(carol, tmp_path / "upload-pack", f"[ $n -eq 0 ] || {move}")
+    result = sync(carol, ok=False)
+    refused = outcome(result, STREAMS["alice"])
+    assert (refused["status"], refused["detail"]) == ("dependency-missing", "not-fetched")
+    earlier = git(world.remote, "rev-parse", made.ref)
+    assert f"advertised {made.head}, fetched {earlier}; sync again" in refused["diagnostic"]
+    assert statuses(result)[STREAMS["bob"]] == "promoted"
+    assert accepted("alice") not in all_refs(carol)
+    assert statuses(sync(carol))[STREAMS["alice"]] == "promoted"
+
+
+def test_a_stream_that_goes_while_it_is_fetched_hinders_no_other(world: World, tmp_path: Path) -> None:
+    made = maker(world.remote)
+    made.bulk(1)
+    maker(world.remote, BOB).bulk(1)
+    carol = world.clone("carol")
+    _upload_pack(
+        carol, tmp_path / "upload-pack", f"[ $n -eq 0 ] || git -C {world.remote} update-ref -d {made.ref}"
+    )
+    result = sync(carol, ok=False)
+    assert outcome(result, STREAMS["alice"])["detail"] == "not-fetched"
+    assert statuses(result)[STREAMS["bob"]] == "promoted"
+    assert outcome(sync(carol), STREAMS["bob"])["detail"] == "unchanged"
+
+
+def test_a_remote_cannot_send_git_to_another_server(world: World) -> None:
+    """Pack URIs, which a person's own configuration may allow, take no part."""
+    made = maker(world.remote)
+    made.bulk(1)
+    blob = git(world.remote, "rev-parse", f"{made.head}:memory.json")
+    elsewhere = f"{blob} {'1' * 40} http://127.0.0.1:1/x.pack"
+    git(world.remote, "config", "uploadpack.blobPackfileUri", elsewhere)
+    git(world.remote, "config", "uploadpack.allowSidebandAll", "true")  # without it none is offered
+    bob = world.clone("bob")
+    git(bob, "config", "--global", "fetch.uriProtocols", "http")
+    git(bob, "config", "--global", "protocol.version", "2")
     assert statuses(sync(bob)) == {STREAMS["alice"]: "promoted"}
 
 

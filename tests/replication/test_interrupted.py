@@ -21,8 +21,8 @@ from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.replication import promotion
 from ai_kb.hn.unsettled import pending
 from tests.crash import harness
-from tests.replication.people import ALICE, BOB, maker
-from tests.replication.world import World, accepted, all_refs, git, hn, memory_ref, recalled, select
+from tests.replication.people import ALICE, BOB, accepted, maker, memory_ref
+from tests.replication.world import World, all_refs, git, hn, recalled, select
 
 KINDS = ("first", "more")
 

@@ -8,23 +8,8 @@ import pytest
 
 from ai_kb.hn.envelope import memory_id
 from tests.hn.stream_maker import Maker
-from tests.replication.people import ALICE, BOB, maker, stream
-from tests.replication.world import (
-    STREAMS,
-    World,
-    all_refs,
-    git,
-    hn,
-    record,
-    select,
-    statuses,
-    sync,
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from tests.replication.people import ALICE, BOB, STREAMS, maker, stream
+from tests.replication.world import World, all_refs, git, hn, record, select, statuses, sync
 
 
 def add_record(made: Maker, *evidence: str, **anchor: object) -> str:

@@ -7,24 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.replication.people import ALICE, BOB, CAROL, Chain, maker
-from tests.replication.world import (
-    STREAMS,
-    World,
-    accepted,
-    all_refs,
-    git,
-    hn,
-    recalled,
-    select,
-    statuses,
-    sync,
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path, bundle=None)
+from tests.replication.people import ALICE, BOB, CAROL, STREAMS, Chain, accepted, maker
+from tests.replication.world import World, all_refs, git, hn, recalled, select, statuses, sync
 
 
 @pytest.fixture

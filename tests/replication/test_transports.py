@@ -9,22 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.replication.people import BOB, maker
+from tests.replication.people import BOB, STREAMS, accepted, maker, memory_ref
 from tests.replication.servers import cut_after, git_daemon, http_backend, sshd
-from tests.replication.world import (
-    STREAMS,
-    World,
-    accepted,
-    all_refs,
-    git,
-    hn,
-    memory_ref,
-    recalled,
-    record,
-    select,
-    statuses,
-    sync,
-)
+from tests.replication.world import World, all_refs, git, hn, recalled, record, select, statuses, sync
 
 TRANSPORTS = ("path", "relative path", "file", "git", "http", "ssh")
 

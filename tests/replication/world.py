@@ -5,37 +5,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
-from ai_kb.hn.envelope import default_stream
-from tests.hn.fixture_repos import (
-    ACTORS,
-    ALICE,
-    BOB,
-    CAROL,
-    FIXTURES,
-    Result,
-    all_refs,
-    git,
-    give_identity,
-    hn,
+from tests.conftest import REPOSITORY
+from tests.hn.fixture_repos import ALICE, BOB, CAROL, FIXTURES, all_refs, git, give_identity, hn
+from tests.replication.people import STREAMS
+
+__all__ = ["ALICE", "BOB", "CAROL", "FIXTURES", "HN", "World", "all_refs", "git", "hn"]
+
+# The command as a process of its own.
+HN = (
+    sys.executable,
+    "-c",
+    f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from ai_kb.hn.cli import entry; sys.exit(entry())",
 )
-
-__all__ = ["ACTORS", "ALICE", "BOB", "CAROL", "FIXTURES", "Result", "World", "all_refs", "git", "hn"]
-
-STREAMS = {person: default_stream(actor) for person, actor in ACTORS.items()}
 SEED = FIXTURES / "sync-two-actors-seed.bundle"
-
-
-def memory_ref(person: str) -> str:
-    """The local ref of a person's default stream."""
-    return f"refs/hn/memory/{ACTORS[person]}/{STREAMS[person][7:]}"
-
-
-def accepted(person: str, remote: str = "origin") -> str:
-    """The ref under which a person's default stream is accepted."""
-    return f"refs/hn/remotes/{remote}/memory/{ACTORS[person]}/{STREAMS[person][7:]}"
 
 
 class World:
@@ -152,3 +138,9 @@ def forget(clone: Path) -> None:
     shutil.rmtree(clone / ".git" / "hn" / "replication", ignore_errors=True)
     (clone / ".git" / "hn" / "shallow-gap.json").unlink(missing_ok=True)
     shutil.rmtree(Path(os.environ["XDG_STATE_HOME"]), ignore_errors=True)
+
+
+def outcome(result: dict[str, Any], identifier: str) -> dict[str, Any]:
+    """The outcome of the selector with this id."""
+    found: dict[str, Any] = next(o for o in result["outcomes"] if o["id"] == identifier)
+    return found

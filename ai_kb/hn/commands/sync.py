@@ -13,8 +13,9 @@ from ai_kb.hn.errors import HnUsageError
 from ai_kb.hn.flags import FlagParser
 from ai_kb.hn.gitstore import Repository, shown
 from ai_kb.hn.replication.remote import IDLE_SECONDS
+from ai_kb.hn.replication.result import Result
 from ai_kb.hn.replication.selection import DEFAULT_REMOTE
-from ai_kb.hn.replication.sync import Options, Result, synchronize
+from ai_kb.hn.replication.sync import Options, synchronize
 
 _USAGE = "hn sync [REMOTE] [--recover-shallow]"
 _MAX_TIMEOUT = 86_400
@@ -45,6 +46,13 @@ def add_parser(subparsers: Any) -> None:
         "sync", description=_DESCRIPTION, epilog=_EXAMPLES, usage_line=_USAGE, usage_only=True
     )
     parser.add_argument("remote", nargs="*", metavar="REMOTE", help="configured remote (default: origin)")
+    add_exchange_flags(parser)
+    parser.add_argument("--json", action="store_true", help="emit JSON")
+    parser.set_defaults(run=run)
+
+
+def add_exchange_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags that ``exchange`` reads."""
     parser.add_argument(
         "--recover-shallow",
         action="store_true",
@@ -57,15 +65,20 @@ def add_parser(subparsers: Any) -> None:
         default=int(IDLE_SECONDS),
         help="give the remote up after so long without a sign of it",
     )
-    parser.add_argument("--json", action="store_true", help="emit JSON")
     parser.add_argument("--progress", action="store_true", help="report progress also without a terminal")
-    parser.set_defaults(run=run)
+
+
+def check_exchange_flags(args: argparse.Namespace) -> None:
+    """Raise HnUsageError for what ``add_exchange_flags`` cannot refuse."""
+    if not 0 < args.timeout <= _MAX_TIMEOUT:
+        raise HnUsageError(f"--timeout must be 1 to {_MAX_TIMEOUT} seconds")
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
     """Synchronize, and say how each selector fared."""
     if len(args.remote) > 1:
         raise HnUsageError(f"usage: {_USAGE}")
+    check_exchange_flags(args)
     repo = repository_of(console)
     remote = args.remote[0] if args.remote else DEFAULT_REMOTE
     result = exchange(args, console, repo, remote)
@@ -91,9 +104,10 @@ def exchange(
     prog: str = "hn",
     selection_required: bool = False,
 ) -> Result:
-    """Synchronize one store as ``args`` say, with progress where somebody looks; notes go to stderr."""
-    if not 0 < args.timeout <= _MAX_TIMEOUT:
-        raise HnUsageError(f"--timeout must be 1 to {_MAX_TIMEOUT} seconds")
+    """Synchronize one store as ``args``, which were checked, say.
+
+    Progress is shown where somebody looks; notes go to stderr.
+    """
     with _reporting(args, console) as report:
         options = Options(
             recover_shallow=args.recover_shallow,

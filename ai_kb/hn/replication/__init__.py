@@ -4,7 +4,7 @@
 is fetched (``remote``, ``fetching``) into a ``quarantine``, measured (``budgets``), verified
 (``candidates``) and judged together with what is here (``relationships``), and only then becomes
 accepted (``promotion``), above what was ever accepted before (``floors``). What is local goes out
-by its exact refs (``publish``).
+by its exact refs (``publish``). What became of it all is a ``result``.
 
 memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
 """

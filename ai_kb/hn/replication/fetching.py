@@ -1,7 +1,8 @@
 """Getting the selected histories into the quarantine, so that one that cannot be had hinders no other.
 
-All are asked for at once; when that fails, in halves, down to the one that fails alone. A remote
-that hangs, or that has stopped answering, ends the fetch.
+All are asked for at once; when that fails, or takes more than half of the time that is left, in
+halves, down to the one that fails alone. A remote that hangs, or that has stopped answering, ends
+the fetch. The cap on what comes counts for each attempt.
 
 docs/protocol.md, "Replication" (Sync).
 """
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # At the first failure, and after so many more, the remote is asked whether it is there at all.
 _FAILURES_IN_A_ROW = 8
+# What several histories may take of the time that is left: one that is endless leaves some to the others.
+_SHARE = 0.5
 
 
 class Fetching:
@@ -66,6 +69,7 @@ class Fetching:
                 {candidate.ref: quarantine_ref(candidate.ref) for candidate in group},
                 cap=measuring.transfer_cap(self.budgets),
                 alloc=measuring.allocation_limit(self.budgets),
+                share=_SHARE if len(group) > 1 else 1.0,
             )
             self._failures = 0
         except (FetchFailed, FetchTooLarge) as error:

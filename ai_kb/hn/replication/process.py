@@ -5,6 +5,9 @@ A remote may hang, trickle, or send without end. ``run`` gives up when nothing c
 raises, and then ends git with everything it started: without a person, git runs in a session of its
 own, which is killed as a whole and has no terminal to ask on. At a terminal it stays in the
 foreground group, so that it can ask for a passphrase and Ctrl-C reaches it.
+
+Who is asked to end meanwhile (SIGTERM, SIGHUP) ends git first and leaves by SystemExit, so that
+nothing stays behind that talks to the remote, and whoever has something to clean up does.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from agent_base.gitproc import GitError, GitTimeout, find_git
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from types import FrameType
     from typing import IO
 
 _CHUNK = 1 << 16
@@ -34,6 +38,10 @@ class OutputTooLarge(GitError):
     """git printed more than its caller accepts; it was stopped."""
 
     code = "git-too-large"
+
+
+class TookTooLong(GitTimeout):
+    """git was still at it when its deadline had come."""
 
 
 class Done:
@@ -71,28 +79,61 @@ def run(
         report: gets stderr as it comes.
 
     Raises:
-        GitTimeout, OutputTooLarge, GitError (not started). A non-zero exit is not an error here.
+        GitTimeout (nothing came for a while), TookTooLong, OutputTooLarge, GitError (not started). A
+        non-zero exit is not an error here.
     """
-    try:
-        child = subprocess.Popen(
-            [find_git(path_env), *arguments],
-            stdin=subprocess.DEVNULL if stdin is None else stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(env),
-            start_new_session=not person,
-        )
-    except OSError as error:
-        raise GitError(f"git could not be started: {error.strerror}") from error
-    try:
-        return _Watched(child, idle, deadline, limit, watch, report).finish()
-    except BaseException:
-        _stop(child, alone=not person)
-        raise
-    finally:
-        for pipe in (child.stdout, child.stderr):
-            if pipe is not None:
-                pipe.close()
+    with _Requests() as requests:
+        try:
+            child = subprocess.Popen(
+                [find_git(path_env), *arguments],
+                stdin=subprocess.DEVNULL if stdin is None else stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(env),
+                start_new_session=not person,
+            )
+        except OSError as error:
+            raise GitError(f"git could not be started: {error.strerror}") from error
+        try:
+            return _Watched(child, idle, deadline, limit, watch, report, requests).finish()
+        except BaseException:
+            _stop(child, alone=not person)
+            raise
+        finally:
+            for pipe in (child.stdout, child.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+
+class _Requests:
+    """SIGTERM and SIGHUP, where they would just kill: noted while the block runs, obeyed by ``obey``.
+
+    Not at once: whoever is interrupted while a child is being started could not end it.
+    """
+
+    def __init__(self) -> None:
+        self._caught: list[int] = []
+        self._asked = 0
+
+    def __enter__(self) -> _Requests:
+        with suppress(ValueError):  # only the main thread gets signals
+            for number in (signal.SIGTERM, signal.SIGHUP):
+                if signal.getsignal(number) == signal.SIG_DFL:
+                    signal.signal(number, self._note)
+                    self._caught.append(number)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in self._caught:
+            signal.signal(number, signal.SIG_DFL)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self._asked = number
+
+    def obey(self) -> None:
+        """Raise SystemExit, with the status that a shell gives, when one of them came."""
+        if self._asked:
+            raise SystemExit(128 + self._asked)
 
 
 class _Watched:
@@ -106,6 +147,7 @@ class _Watched:
         limit: int,
         watch: Callable[[], object] | None,
         report: Callable[[bytes], None] | None,
+        requests: _Requests,
     ) -> None:
         self.child = child
         self.idle = idle
@@ -113,6 +155,7 @@ class _Watched:
         self.limit = limit
         self.watch = watch
         self.report = report
+        self.requests = requests
         self.out: list[bytes] = []
         self.size = 0
         self.err = b""
@@ -163,6 +206,7 @@ class _Watched:
             self.report(data)
 
     def _judge(self, now: float) -> None:
+        self.requests.obey()
         if self.watch is not None:
             seen = self.watch()
             if seen != self.seen:
@@ -170,7 +214,7 @@ class _Watched:
         if self.idle is not None and now - self.alive > self.idle:
             raise GitTimeout(f"nothing came for {self.idle:g} s; it was given up")
         if self.deadline is not None and now > self.deadline:
-            raise GitTimeout("it took too long altogether; it was given up")
+            raise TookTooLong("it took too long altogether; it was given up")
 
 
 def _stop(child: subprocess.Popen[bytes], *, alone: bool) -> None:

@@ -28,10 +28,13 @@ from agent_base.env import git_environment
 from agent_base.errors import SuiteError
 from agent_base.files import FILE_MODE, fsync_dir, read_private, write_atomic
 from ai_kb.hn import unsettled
+from ai_kb.hn.errors import HnError
+from ai_kb.hn.events import event_ref_actor
 from ai_kb.hn.gitstore import Repository, git_reason, is_oid
 from ai_kb.hn.replication.outcomes import PROMOTABLE, PROMOTED, Outcome
 from ai_kb.hn.replication.process import reason
 from ai_kb.hn.replication.state import ReplicationError, State
+from ai_kb.hn.streamrefs import REMOTES_PREFIX, is_remote_name, parse_ref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -329,7 +332,21 @@ def recover(journal: Journal, repo: Repository, reader: ObjectReader) -> list[st
 
 
 def _well_formed(repo: Repository, move: Move) -> bool:
-    return is_oid(move.new, repo.hash_length) and (not move.old or is_oid(move.old, repo.hash_length))
+    """Whether ``move`` is one that ``promote`` makes."""
+    heads = [head for head in (move.new, move.old) if head]
+    return _is_accepted_ref(move.ref) and all(is_oid(head, repo.hash_length) for head in heads)
+
+
+def _is_accepted_ref(ref: str) -> bool:
+    """Whether ``ref`` is where an accepted stream or chain is kept; nothing else is ever moved."""
+    if not ref.startswith(f"{REMOTES_PREFIX}/"):
+        return False
+    try:
+        return parse_ref(ref) is not None or (
+            event_ref_actor(ref) is not None and is_remote_name(ref.split("/")[3])
+        )
+    except HnError:
+        return False
 
 
 def _all_there(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ai_kb.hn.errors import HnError
 from ai_kb.hn.events import ACTORS_PREFIX, EVENT_PROTOCOL, event_ref_actor
 from ai_kb.hn.eventstore import read_chain
-from ai_kb.hn.gitstore import ObjectReader, Repository
+from ai_kb.hn.gitstore import ObjectReader, Repository, shown
 from ai_kb.hn.replication.outcomes import ACTOR, MEMORY
 from ai_kb.hn.streamrefs import LOCAL_PREFIX, Source, parse_ref
 from ai_kb.hn.verification import advance
@@ -31,11 +31,18 @@ BEHIND = "behind"
 DIVERGED = "diverged"
 REJECTED = "rejected"
 INVALID = "invalid"
+# The whole phase failed before it was its turn.
+NOT_SENT = "not-sent"
 
 
 @dataclass(slots=True)
 class Publication:
-    """How one local history fared. ``remote_head`` is the advertised one, ``""`` when there was none."""
+    """How one local history fared.
+
+    Attributes:
+        id: of the stream or actor; of a ref that names none, the ref, made inert.
+        remote_head: the advertised one, ``""`` when there was none.
+    """
 
     kind: str
     id: str
@@ -53,7 +60,7 @@ class Publication:
         return {
             "kind": self.kind,
             "id": self.id,
-            "ref": self.ref,
+            "ref": shown(self.ref),
             "status": self.status,
             "local": self.local_head,
             "remote": self.remote_head,
@@ -74,10 +81,18 @@ def local_histories(repo: Repository) -> list[Publication]:
     found: list[Publication] = []
     for ref, head in sorted(repo.refs(LOCAL_PREFIX, ACTORS_PREFIX).items()):
         if ref.startswith(f"{LOCAL_PREFIX}/"):
-            found.append(Publication(MEMORY, f"sha256:{ref.rpartition('/')[2]}", ref, head))
+            found.append(Publication(MEMORY, _stream_of(ref) or shown(ref), ref, head))
         else:
-            found.append(Publication(ACTOR, ref.rpartition("/")[2], ref, head))
+            found.append(Publication(ACTOR, event_ref_actor(ref) or shown(ref), ref, head))
     return found
+
+
+def _stream_of(ref: str) -> str:
+    try:
+        source = parse_ref(ref)
+    except HnError:
+        return ""
+    return source.stream if source is not None else ""
 
 
 def publish(

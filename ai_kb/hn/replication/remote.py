@@ -1,7 +1,7 @@
 """A remote as sync talks to it: what it advertises, what is fetched from it, what is pushed to it.
 
 Everything is asked of native git with explicit refs; no configured refspec, tag, submodule, bundle
-URI or hook takes part. A quarantine knows nothing of the repository's own configuration, so what of
+or pack URI, or hook takes part. A quarantine knows nothing of the repository's own configuration, so what of
 it concerns transport is handed on; the user's and the system's git reads there as well.
 
 memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
@@ -22,7 +22,7 @@ from ai_kb.hn.replication.state import ReplicationError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 IDLE_SECONDS = 30.0
 TOTAL_SECONDS = 1800.0
@@ -36,7 +36,7 @@ _REMOTE_KEYS = ("url", "uploadpack", "proxy", "proxyauthmethod", "vcs", "servero
 # What a fetch or push never does, whatever is configured.
 _QUIET = (
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "core.fsmonitor=false", "-c", "transfer.bundleURI=false"),
+    *("-c", "core.fsmonitor=false", "-c", "transfer.bundleURI=false", "-c", "fetch.uriProtocols="),
 )
 
 
@@ -145,13 +145,16 @@ class Remote:
 
     # --- what is fetched --------------------------------------------------------------------------
 
-    def fetch(self, git_dir: str, wanted: Mapping[str, str], *, cap: int, alloc: int) -> bool:
+    def fetch(
+        self, git_dir: str, wanted: Mapping[str, str], *, cap: int, alloc: int, share: float = 1.0
+    ) -> bool:
         """Fetch exactly the refs ``wanted`` into their targets in the bare repository ``git_dir``.
 
         Whether some were left out because the remote's own history is cut off by a shallow boundary.
 
         Args:
-            cap: bytes that may be stored there meanwhile. alloc: bytes that git may want at a time.
+            cap: bytes that may be added there meanwhile. alloc: bytes that git may want at a time.
+            share: how much of the time that is left this may take.
 
         Raises:
             FetchFailed, FetchTooLarge, Unanswered.
@@ -160,9 +163,12 @@ class Remote:
         with open(listing, "w", encoding="utf-8", errors="surrogateescape") as lines:
             lines.writelines(f"{ref}:{target}\n" for ref, target in wanted.items())
         objects = os.path.join(git_dir, "objects")
+        before = tree_size(objects)
+        now = time.monotonic()
+        deadline = now + share * (self.deadline - now) if share < 1 else None
 
         def stored() -> int:
-            size = tree_size(objects)
+            size = tree_size(objects) - before
             if size > cap:
                 raise FetchTooLarge(size)
             return size
@@ -174,7 +180,11 @@ class Remote:
         arguments += ["--no-auto-maintenance", "--refmap=", "--progress", "--stdin", self.name]
         try:
             with open(listing, "rb") as file:
-                done = self._run(arguments, stdin=file, watch=stored, config=True, alloc=alloc)
+                done = self._run(
+                    arguments, stdin=file, watch=stored, config=True, alloc=alloc, deadline=deadline
+                )
+        except process.TookTooLong as error:
+            raise FetchFailed(error.message) from error
         finally:
             os.unlink(listing)
         stored()
@@ -184,15 +194,13 @@ class Remote:
 
     # --- what is pushed ---------------------------------------------------------------------------
 
-    def push(self, refs: Sequence[str]) -> list[Pushed]:
+    def push(self, refs: Sequence[str]) -> Iterator[Pushed]:
         """Push each of ``refs`` to the ref of the same name, never forced, each for itself.
 
-        Raises ReplicationError when the remote could not be reached at all.
+        Raises ReplicationError when the remote cannot be reached any more; what came before was pushed.
         """
-        pushed: list[Pushed] = []
         for start in range(0, len(refs), _PUSHED_AT_ONCE):
-            pushed += self._push(refs[start : start + _PUSHED_AT_ONCE])
-        return pushed
+            yield from self._push(refs[start : start + _PUSHED_AT_ONCE])
 
     def _push(self, refs: Sequence[str]) -> list[Pushed]:
         arguments = [*self.where, *_QUIET, "-c", f"remote.{self.name}.mirror=false"]
@@ -227,6 +235,7 @@ class Remote:
         watch: Callable[[], object] | None = None,
         config: bool = False,
         alloc: int = 0,
+        deadline: float | None = None,
     ) -> process.Done:
         env = git_environment(self.repo.env)
         if not self.person:
@@ -241,7 +250,7 @@ class Remote:
                 env=env,
                 path_env=self.repo.env,
                 idle=self.idle,
-                deadline=self.deadline,
+                deadline=self.deadline if deadline is None else deadline,
                 limit=_MAX_ADVERTISEMENT,
                 stdin=stdin,  # type: ignore[arg-type]
                 person=self.person,
@@ -249,6 +258,8 @@ class Remote:
                 report=self.report,
             )
         except GitTimeout as error:
+            if deadline is not None and isinstance(error, process.TookTooLong):
+                raise  # there is time left for something else
             raise Unanswered(f"remote {self.name} did not answer: {error.message}") from error
 
     def _handed_on(self) -> dict[str, str]:

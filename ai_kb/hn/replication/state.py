@@ -1,7 +1,7 @@
 """Where a repository keeps what replication needs, and that nobody else can change it.
 
     <git-dir>/hn/replication/            0700
-        lock                             held by one sync or select at a time
+        lock                             held by one sync at a time
         selections/<base64url>.json      what is exchanged with a remote
         quarantine/<transaction>/        bare repositories, gone when the sync ends
         anchors/<transaction>.json       promotions that are not completed

@@ -18,7 +18,7 @@ memory-v0, "Select and synchronize"; docs/protocol.md, "Replication".
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agent_base.errors import SuiteError
 from ai_kb.hn.events import ACTORS_PREFIX
@@ -31,13 +31,13 @@ from ai_kb.hn.replication import shallow
 from ai_kb.hn.replication.candidates import Candidate, Judge
 from ai_kb.hn.replication.fetching import Fetching
 from ai_kb.hn.replication.floors import Floors
-from ai_kb.hn.replication.matching import UNSUPPORTED, match
-from ai_kb.hn.replication.outcomes import ACTOR, MEMORY, Outcome
+from ai_kb.hn.replication.matching import match
+from ai_kb.hn.replication.outcomes import ACTOR, MEMORY
 from ai_kb.hn.replication.promotion import Journal, Move, Transaction, promote, raw_refs, recover
-from ai_kb.hn.replication.publish import Publication
 from ai_kb.hn.replication.quarantine import Quarantine
 from ai_kb.hn.replication.relationships import Relationships, tip_of
 from ai_kb.hn.replication.remote import IDLE_SECONDS, TOTAL_SECONDS, Remote, Unanswered
+from ai_kb.hn.replication.result import Result
 from ai_kb.hn.replication.selection import DEFAULT_REMOTE, Selection, check_remote_name, load
 from ai_kb.hn.replication.shallow import Boundaries, Gap
 from ai_kb.hn.replication.state import ReplicationError, State
@@ -47,11 +47,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_DIRECTORIES = ("selections", "anchors", "transactions", "quarantine")
-SOME_FAILED = (
-    "replication import phase failed for one or more exact selections; "
-    "independently valid selections were promoted"
-)
+_DIRECTORIES = ("anchors", "transactions", "quarantine")
 
 
 class NoSelection(ReplicationError):
@@ -78,70 +74,6 @@ class Options:
     total: float = TOTAL_SECONDS
     person: bool = False
     report: Callable[[bytes], None] | None = None
-
-
-@dataclass(slots=True)
-class Result:
-    """What a sync did. ``import_error``, ``publication_error``: why a whole phase failed."""
-
-    remote: str
-    outcomes: list[Outcome] = field(default_factory=list)
-    publications: list[Publication] = field(default_factory=list)
-    events: int = 0
-    import_error: SuiteError | None = None
-    publication_error: SuiteError | None = None
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def promoted(self) -> int:
-        return sum(outcome.promoted for outcome in self.outcomes)
-
-    def failure(self) -> ReplicationError | None:
-        """What to say when not all of it succeeded."""
-        unpublished = [publication.described for publication in self.publications if publication.failed]
-        not_published = f"replication memory publication failed for remote {self.remote}"
-        error = self.import_error
-        if error is not None and (self.publication_error or unpublished):
-            hint = error.hint or (self.publication_error.hint if self.publication_error else "")
-            return ReplicationError(
-                f"import phase failed: {error.message}; publication phase failed: {not_published}", hint
-            )
-        if error is not None:
-            return ReplicationError(
-                f"import phase failed (publication phase completed): {error.message}", error.hint
-            )
-        if self.publication_error is not None or unpublished:
-            cause = self.publication_error
-            hint = (cause.hint or cause.message) if cause is not None else "; ".join(unpublished)
-            return ReplicationError(f"publication phase failed after replication: {not_published}", hint)
-        if all(outcome.promoted for outcome in self.outcomes):
-            return None
-        unsupported = any(outcome.detail == names.NOT_SUPPORTED for outcome in self.outcomes)
-        return ReplicationError(SOME_FAILED, UNSUPPORTED if unsupported else "")
-
-    def as_lines(self) -> list[str]:
-        """One line per selector, then what was done."""
-        return [
-            *(outcome.line() for outcome in self.outcomes),
-            f"Synchronized {self.events} verified events with {self.remote}; "
-            f"promoted {self.promoted} selections",
-        ]
-
-    def as_object(self) -> dict[str, object]:
-        """The same for scripts."""
-        failure = self.failure()
-        value: dict[str, object] = {
-            "version": 0,
-            "remote": self.remote,
-            "outcomes": [outcome.as_object() for outcome in self.outcomes],
-            "events": self.events,
-            "promoted": self.promoted,
-            "publications": [publication.as_object() for publication in self.publications],
-            "notes": self.notes,
-        }
-        if failure is not None:
-            value["error"] = {"code": failure.code, "message": failure.message, "hint": failure.hint}
-        return value
 
 
 def synchronize(repo: Repository, remote: str = DEFAULT_REMOTE, options: Options | None = None) -> Result:
@@ -396,6 +328,9 @@ class _Sync:
             )
         except (SuiteError, OSError) as error:
             self.result.publication_error = _as_error(error)
+            for publication in self.result.publications:
+                if not publication.status:
+                    publication.status, publication.reason = publishing.NOT_SENT, _as_error(error).message
         self.result.notes += [
             f"{publication.kind} {publication.id}: {publication.reason} (local {publication.local_head}, "
             f"remote {publication.remote_head}): bring it forward before you write to it"
