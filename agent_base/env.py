@@ -109,7 +109,7 @@ def xdg(env: Mapping[str, str], name: str, workspace: str | None = None) -> str:
 
 
 def git_environment(env: Mapping[str, str], *, hook: bool = False) -> dict[str, str]:
-    """``env`` for a git child: inherited ``GIT_*`` stripped, replace objects off, no prompt.
+    """``env`` for a git child: inherited ``GIT_*`` stripped, no replaced objects, no grafts, no prompt.
 
     With ``hook`` also no lazy fetch, no optional locks, no trace. What a person may say by variables
     (``GIT_NO_LAZY_FETCH``, ``GIT_SSH_COMMAND``, ``GIT_CONFIG_GLOBAL``, …) survives for commands only.
@@ -129,6 +129,7 @@ def git_environment(env: Mapping[str, str], *, hook: bool = False) -> dict[str, 
         keep = {"GIT_CONFIG_NOSYSTEM"}
     result = {k: v for k, v in env.items() if not k.startswith("GIT_") or k in keep}
     result["GIT_NO_REPLACE_OBJECTS"] = "1"
+    result["GIT_GRAFT_FILE"] = os.devnull + "/none"  # of a file that is there, git says that it is deprecated
     result["GIT_LITERAL_PATHSPECS"] = "1"
     result["LC_ALL"] = "C"
     if hook:

@@ -86,7 +86,12 @@ def test_git_of_a_hook_gets_no_git_variable_but_the_hardening() -> None:
     }
     for_hook = environment.git_environment({**inherited, "LANG": "de_DE"}, hook=True)
     named = {k: v for k, v in for_hook.items() if k.startswith("GIT_")}
-    expected = {**environment.GIT_HARDENING, "GIT_LITERAL_PATHSPECS": "1", "GIT_CONFIG_NOSYSTEM": "1"}
+    expected = {
+        **environment.GIT_HARDENING,
+        "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_GRAFT_FILE": "/dev/null/none",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
     assert named == expected
     for_person = environment.git_environment(inherited)
     assert for_person["GIT_CONFIG_GLOBAL"] == "/w/evil"

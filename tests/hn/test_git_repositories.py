@@ -472,6 +472,27 @@ def test_revisions_that_name_a_commit_are_resolved(work: Path) -> None:
         assert repo.resolve_commit(revision) == head
 
 
+def test_ancestry_is_what_the_commits_say_and_not_what_grafts_or_replacements_pretend(work: Path) -> None:
+    git(work, "checkout", "-q", "-b", "side")
+    git(work, "commit", "-q", "--allow-empty", "-m", "side")
+    side = git(work, "rev-parse", "HEAD")
+    flags = ("--kind", "observation", "--at", "side", "--applies", "descendants", "--content", "x")
+    assert hn(work, "memory", "record", *flags).exit == 0
+    git(work, "checkout", "-q", "main")
+    git(work, "commit", "-q", "--allow-empty", "-m", "main")
+    main, base = git(work, "rev-parse", "HEAD"), git(work, "rev-parse", "HEAD~1")
+    git(work, "replace", "--graft", main, base, side)
+    (work / ".git/info").mkdir(exist_ok=True)
+    (work / ".git/info/grafts").write_text(f"{main} {base} {side}\n")
+    assert side in git(work, "rev-list", "main")  # so says git by itself
+    repo = Repository.open(str(work), os.environ)
+    assert repo.ancestry([base, side], main) == {base: True, side: False}
+    recall = ("memory", "recall", "--include-untrusted", "--json")
+    assert json.loads(hn(work, *recall).stdout)["matched"] == 0
+    assert json.loads(hn(work, *recall, "--at", "side").stdout)["matched"] == 1
+    assert repo.run("rev-list", "-1", main)[2] == b""  # and nothing about it on stderr
+
+
 def test_ancestry_is_answered_in_bulk(work: Path) -> None:
     git(work, "checkout", "-q", "-b", "side")
     git(work, "commit", "-q", "--allow-empty", "-m", "side")
