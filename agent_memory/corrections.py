@@ -1,9 +1,9 @@
 """Whether a prompt reproaches the agent for what it did, and of which kind.
 
 ``detect`` looks at the user's own words only (``prose``), word by word (``correction_words``), with
-the phrases of ``correction_rules`` and the combinations of ``correction_facts``. Precision comes
-first: a directive for no reason costs the agent's attention at every prompt. Pure, bounded, standard
-library only, never raises on any string.
+the phrases of ``correction_rules`` and the combinations of ``correction_facts``; where one holds, the prompt
+as a whole must not speak against it (``correction_odds``). Precision comes first: a directive for no reason
+costs the agent's attention at every prompt. Pure, bounded, standard library only, never raises on any string.
 
 Source: Hook memory, Harvest and corrections ("fires on narrow conduct patterns").
 """
@@ -104,10 +104,19 @@ def detect(prompt: str) -> str | None:
     if not sentences or excuses(sentences):
         return foreign
     strong = _first(STRONG, sentences, whole)
-    if strong is not None or foreign is not None:
-        return strong or foreign
-    if praises(sentences):
+    if strong is None and foreign is not None:
+        return foreign
+    signal = strong if strong is not None or praises(sentences) else _by_context(sentences, whole)
+    if signal is None:
         return None
+    # Imported when it is needed: in most prompts no rule holds.
+    from agent_memory.correction_odds import is_doubted
+
+    return foreign if is_doubted(sentences) else signal
+
+
+def _by_context(sentences: list[list[str]], whole: set[str]) -> str | None:
+    """What is a reproach together with its neighbours, or in a prompt that praises nothing."""
     stated = [words for words in sentences if words[-1] != "?" or "ya" in words]
     return _together(sentences, whole) or _first(
         WEAK, [words for words in stated if not speaks_of_plans(words)], whole

@@ -13,6 +13,8 @@ from pathlib import Path
 from agent_memory.corrections import detect
 
 LISTS = {"dev": "corrections_dev.json", "own": "corrections_blind.json"}
+# What neither the rules nor the weights were made for: no bar, and nothing is to be changed for it.
+HELD_OUT = {"held out": "corrections_held_out.json"}
 # figure → (bar, whether more is better)
 BARS = {
     f"{name} {figure}": (bar, True)
@@ -57,7 +59,7 @@ def measure(directory: Path) -> tuple[dict[str, float], dict[str, str | None]]:
     figures: dict[str, float] = {}
     found: dict[str, str | None] = {}
     spent = 0.0
-    for name, file in LISTS.items():
+    for name, file in (LISTS | HELD_OUT).items():
         items = json.loads((directory / file).read_text(encoding="utf-8"))
         texts = [text_of(item) for item in items]
         started = time.perf_counter()

@@ -13,7 +13,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 
-SCRIPTS = ("bench", "eval", "fuzz", "make_records")
+SCRIPTS = ("bench", "eval", "fit_corrections", "fuzz", "make_records")
 
 
 def _refused(*_: object) -> NoReturn:

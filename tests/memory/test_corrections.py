@@ -12,6 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_memory import correction_odds
+from agent_memory.correction_odds import log_odds, parts
+from agent_memory.correction_words import words_of
 from agent_memory.corrections import SIGNALS, detect
 from agent_memory.prose import LINE_LENGTH, MOST_LINES, user_prose
 from hooks import correction_detector
@@ -20,6 +23,7 @@ from tests.conftest import REPOSITORY
 EVAL = REPOSITORY / "tests/data/eval"
 DEV = json.loads((EVAL / "corrections_dev.json").read_text(encoding="utf-8"))
 OWN = json.loads((EVAL / "corrections_blind.json").read_text(encoding="utf-8"))
+HELD_OUT = json.loads((EVAL / "corrections_held_out.json").read_text(encoding="utf-8"))
 
 
 def text_of(item: dict) -> str:  # type: ignore[type-arg]
@@ -53,6 +57,11 @@ def test_precision_and_recall_on_our_own_prompts(found: dict[str, str | None]) -
     assert_bars(OWN, found, precision=0.98, recall=0.85)
 
 
+def test_what_was_held_out_does_not_get_worse() -> None:
+    # Neither rules nor weights were made for these; what they reach is in tests/data/eval/README.md.
+    assert_bars(HELD_OUT, {item["id"]: detect(text_of(item)) for item in HELD_OUT}, precision=0.9, recall=0.55)
+
+
 @pytest.mark.parametrize("batch", sorted({item["batch"] for item in OWN if item["label"]}))
 def test_no_batch_of_our_own_prompts_falls_behind(batch: int, found: dict[str, str | None]) -> None:
     assert_bars([item for item in OWN if item["batch"] == batch], found, precision=0.95, recall=0.75)
@@ -71,9 +80,57 @@ def test_the_signal_of_a_reproach_is_mostly_its_label(found: dict[str, str | Non
     assert len(right) >= 0.85 * len(hits)
 
 
-def test_prompts_that_ask_for_knowledge_fire_nothing() -> None:
-    prompts = json.loads((EVAL / "prompts_dev.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["prompts_dev.json", "prompts_own.json"])
+def test_prompts_that_ask_for_knowledge_fire_nothing(name: str) -> None:
+    prompts = json.loads((EVAL / name).read_text(encoding="utf-8"))
     assert [item["id"] for item in prompts if detect(item["prompt"])] == []
+
+
+# ---------------------------------------------------------------- the prompt as a whole
+
+
+def test_a_prompt_is_weighed_by_its_words_and_pairs() -> None:
+    assert parts([["you", "deleted", "7", "?"], ["no"]]) == {
+        "many", "you", "deleted", "#", "?", "no", "^ you", "you deleted", "deleted #", "# ?", "? $", "^ no",
+        "no $", "you *ed", "*ed #",
+    }  # fmt: skip
+    assert parts([]) == set()
+    assert len(parts([[f"w{n}" for n in range(1_000)]])) == 40 + 41
+    assert log_odds({"a", "b", "c", "d"}, {"a": 300, "b": -100, "z": 900}, 50) == (200 / 2 + 50) / 100
+    assert log_odds(set(), {"a": 300}, 50) == 0.5
+
+
+def test_a_rule_that_holds_is_not_believed_where_the_whole_speaks_against_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    prompt = "Explain the patch you made as if I had never seen this code"
+    assert detect(prompt) is None
+    monkeypatch.setattr(correction_odds, "DOUBTED", -100.0)
+    assert detect(prompt) == "omission-correction"  # a rule's
+    monkeypatch.setattr(correction_odds, "DOUBTED", 100.0)
+    assert [prompt for prompt, _ in REPROACHES[:-3] if detect(prompt)] == []
+    assert detect("olvidaste las pruebas") == "omission-correction"  # the weights know English
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["you found the bug", "you made my day", "your turn", "you convinced me", "You closed the tab.",
+     "you merged main and the tests pass", "you wanted the schema: it is in db/schema.sql"],
+)  # fmt: skip
+def test_without_a_rule_nothing_is_a_reproach_however_it_weighs(prompt: str) -> None:
+    assert log_odds(parts([words_of(sentence) for sentence in user_prose(prompt)])) > 0
+    assert detect(prompt) is None
+
+
+@pytest.mark.slow
+def test_the_weights_are_those_that_the_fitting_gives() -> None:
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "scripts/fit_corrections", "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
 
 
 REPROACHES = [
