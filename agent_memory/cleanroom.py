@@ -94,12 +94,12 @@ def names_pull_request(text: str) -> bool:
 
 def _is_pull_request_url(word: str) -> bool:
     """Whether ``word`` leads to a pull request, with a scheme or only a host's name before the path."""
+    scheme = word.find("://")
+    named = "." in word.split("/", 1)[0].strip(".")
     for path in _PULL_REQUEST_PATHS:
         at = word.find(path)
         while at >= 0:
-            number = word[at + len(path) : at + len(path) + 1]
-            host = word[:at].split("/", 1)[0]
-            if number.isdecimal() and ("://" in word[:at] or "." in host.strip(".")):
+            if word[at + len(path) : at + len(path) + 1].isdecimal() and (named or 0 <= scheme < at):
                 return True
             at = word.find(path, at + 1)
     return False

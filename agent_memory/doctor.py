@@ -149,6 +149,10 @@ def _spooled(state: State, now: float) -> list[Check]:
     if not spooled:
         return []
     events = f"{_count(spooled, 'event')} of all workspaces"
+    try:
+        spool.check(spool.location(state.root))
+    except SuiteError as error:
+        return [Check("spool", FAIL, f"{events} not recorded: {error.message}", error.hint)]
     oldest = spool.oldest(spool.location(state.root))
     if oldest is None or now - oldest < _RECORDED_AFTER:
         return [Check("spool", OK, f"{events} about to be recorded")]
@@ -180,6 +184,9 @@ def _mirror(mirror: Mirror) -> Check:
         there = places.check_spec_dir(mirror.root, mirror.directory)
     except SuiteError as error:
         return Check("mirror", FAIL, error.message, error.hint)
+    if not mirror.writable():
+        lost = f"{mirror.directory} cannot be written, so what is new does not survive a reboot"
+        return Check("mirror", WARN, lost, "set AGENT_MEMORY_MIRROR_ROOT to a directory of your own")
     return Check("mirror", OK, mirror.directory if there else f"{mirror.directory} (none yet)")
 
 

@@ -64,6 +64,25 @@ class Mirror:
         """Path of a mirrored file."""
         return os.path.join(self.directory, name)
 
+    def held(self, names: Iterable[str]) -> list[str]:
+        """Which of ``names`` are in the mirror. Raises UnsafePath."""
+        wanted = list(filter(is_mirrored, names))
+        if not wanted or not places.check_spec_dir(self.root, self.directory):
+            return []
+        return [name for name in wanted if os.path.lexists(self.path(name))]
+
+    def check_can_forget(self, names: Iterable[str]) -> None:
+        """Raises SuiteError where the mirror has one of ``names`` and cannot be changed: it comes back."""
+        if self.held(names) and not self.writable():
+            raise SuiteError(f"the mirror {self.directory!r} cannot be written, and would bring it back")
+
+    def writable(self) -> bool:
+        """Whether the mirror can be written, or made where there is none yet."""
+        path = self.directory
+        while not os.path.lexists(path) and path != os.path.dirname(path):
+            path = os.path.dirname(path)
+        return os.access(path, os.W_OK | os.X_OK)
+
     def sync(self, now: float, *, timeout: float | None = None) -> Synced:
         """Bring both sides together. While a merge or select is unfinished, nothing is done: what it
         removed must not come back.
@@ -167,29 +186,22 @@ class Forgetting:
         if self._lock is not None:
             self._lock.__exit__()
 
-    def keep(self, names: Iterable[str]) -> None:
-        """Copy what is about to be the only copy to the mirror first."""
-        if self._mirror is None:
-            return
-        present = [
-            name for name in names if is_mirrored(name) and os.path.lexists(self._mirror.state.path(name))
-        ]
-        if present:
-            places.ensure_spec_dir(self._mirror.root, self._mirror.directory)
-        for name in present:
-            try:
-                self._mirror._copy(name)
-            except UnsafePath:
-                continue  # nobody believes it here either; `sync` says so
-
-    def forget(self, names: Iterable[str]) -> None:
-        """Remove ``names`` from the mirror."""
+    def forget(self, names: Iterable[str], keep: Iterable[str] = ()) -> None:
+        """Remove ``names`` from the mirror, after ``keep`` is in it: soon the only copy of what they said.
+        A mirror that has none of the names is not written to, and need not be one that can be."""
         mirror = self._mirror
-        if mirror is None or not places.check_spec_dir(mirror.root, mirror.directory):
+        held = [] if mirror is None else mirror.held(names)
+        if mirror is None or not held:
             return
-        removed = [name for name in names if topics.remove(mirror.path(name))]
-        if removed:
-            files.fsync_dir(mirror.directory)
+        for name in keep:
+            if is_mirrored(name) and os.path.lexists(mirror.state.path(name)):
+                try:
+                    mirror._copy(name)
+                except UnsafePath:
+                    continue  # nobody believes it here either; `sync` says so
+        for name in held:
+            topics.remove(mirror.path(name))
+        files.fsync_dir(mirror.directory)
 
 
 def topic_files(topic: str) -> tuple[str, ...]:

@@ -137,12 +137,14 @@ def _recover_held(state: State, mirror: Mirror | None) -> Intent | None:
         return None
     try:
         _carry_out(state, mirror, intent)
-    except SuiteError as error:
-        raise type(error)(
+    except (SuiteError, OSError) as error:
+        message = (
             f"an unfinished {intent.verb} of {intent.source!r} into {intent.target!r} cannot be finished: "
-            f"{error.message}",
-            error.hint,
-        ) from error
+            f"{error}"
+        )
+        if isinstance(error, SuiteError):
+            raise type(error)(message, error.hint) from error
+        raise SuiteError(message) from error
     return intent
 
 
@@ -286,7 +288,7 @@ def _check(state: State, mirror: Mirror | None, intent: Intent) -> None:
         if intent.verb == MERGE:
             state.pointer()
         if mirror is not None:
-            places.check_spec_dir(mirror.root, mirror.directory)
+            mirror.check_can_forget(topic_files(intent.source))
     except SuiteError as error:
         unchanged = "nothing was changed"
         message = error.message if unchanged in error.message else f"{error.message}; {unchanged}"
@@ -314,8 +316,8 @@ def _carry_out(state: State, mirror: Mirror | None, intent: Intent) -> int:
         state.write_spec(intent.target, text)
     # (3) The source, first where it could come back from.
     with Forgetting(mirror) as forgetting:
-        forgetting.keep((topics.POINTER, *topic_files(intent.target)))
-        forgetting.forget(topic_files(intent.source))
+        kept = (topics.POINTER, *topic_files(intent.target))
+        forgetting.forget(topic_files(intent.source), kept)
         topics.remove(state.spec_path(intent.source))
         topics.remove(state.no_context_path(intent.source))
         files.fsync_dir(state.spec_dir)

@@ -41,8 +41,8 @@ class Recorder:
         self._root = root
         self._timeout = timeout
         self._touched: set[str] = set()
-        # Sessions of which an event had to stay: later ones must not overtake it.
-        self.stuck: dict[tuple[str, str], int] = {}
+        # Sessions of which an event had to stay (and its id): later ones must not overtake it.
+        self.stuck: dict[tuple[str, str], set[str]] = {}
 
     def __call__(self, item: spool.Spooled) -> None:
         """Queue one event. Deferred when that cannot be done now."""
@@ -59,7 +59,11 @@ class Recorder:
         """Keep an event that cannot be recorded, redacted and bounded, in the ledger of the root, open until
         somebody has seen it. False when that cannot be written either."""
         content = entries.safe(item.payload.decode("utf-8", "replace"), entries.OUTPUT_LIMIT)
-        return ledger.add(self._root, "unrecorded", why, record={"content": content}, key=item.id)
+        kept = ledger.add(self._root, "unrecorded", why, record={"content": content}, key=item.id)
+        if kept:
+            for waiting in self.stuck.values():
+                waiting.discard(item.id)
+        return kept
 
     def _record(self, item: spool.Spooled) -> None:
         if not item.payload.strip():
@@ -72,7 +76,7 @@ class Recorder:
         key = places.session_key(writer) if writer else queue.NO_SESSION
         place = (state.spec_dir, key)
         if place in self.stuck:
-            self._defer(place, "an earlier event of its session has to be recorded first")
+            self._defer(place, item.id, "an earlier event of its session has to be recorded first")
         try:
             state.ensure()
             self._touched.add(state.spec_dir)
@@ -81,10 +85,10 @@ class Recorder:
         except (SuiteError, OSError) as error:
             message = f"{state.spec_dir}: {error}"
             ledger.add(self._root, "deferred", message, key=message)
-            self._defer(place, str(error))
+            self._defer(place, item.id, str(error))
 
-    def _defer(self, place: tuple[str, str], why: str) -> None:
-        self.stuck[place] = self.stuck.get(place, 0) + 1
+    def _defer(self, place: tuple[str, str], worklog_id: str, why: str) -> None:
+        self.stuck.setdefault(place, set()).add(worklog_id)
         raise spool.Deferred(why)
 
     def _queue(self, item: spool.Spooled, event: Event, state: State, key: str) -> None:
@@ -166,11 +170,11 @@ def settle(
         # Events that wait for somebody else's workspace are none of this one's; when others hold the
         # spool, nobody knows whose they are.
         mine = sum(
-            count
-            for (spec_dir, other), count in recorder.stuck.items()
+            len(ids)
+            for (spec_dir, other), ids in recorder.stuck.items()
             if spec_dir == state.spec_dir and key in (None, other)
         )
-        unknown = drained.left - sum(recorder.stuck.values())
+        unknown = drained.left - sum(map(len, recorder.stuck.values()))
         left = mine + unknown
         errors = drained.errors if left else []
     waiting = queue.FlushResult(0, left, errors)

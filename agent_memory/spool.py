@@ -124,6 +124,14 @@ def waiting(directory: str) -> int:
         return 0
 
 
+def check(directory: str) -> None:
+    """Raises UnsafePath where this spool is not used, with how to mend it."""
+    try:
+        _check(directory, os.lstat(directory))
+    except FileNotFoundError:
+        return
+
+
 def oldest(directory: str) -> float | None:
     """When the event came that waits longest, seconds since the epoch; None when none does."""
     try:
@@ -232,7 +240,10 @@ def _check(path: str, status: os.stat_result) -> None:
     """Private in the strictest sense: what a checkout or an archive puts down is not."""
     files.check_private(path, status)
     if status.st_mode & 0o077:
-        raise UnsafePath(f"{path!r} is open to others (mode {status.st_mode & 0o777:04o}); it was not used")
+        mode = status.st_mode & 0o777
+        raise UnsafePath(
+            f"{path!r} is open to others (mode {mode:04o}); it was not used", f"chmod go= {path}"
+        )
 
 
 def _in_order(directory: str, result: Drained) -> list[tuple[str, os.stat_result]]:

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     else:
         mirror = Mirror.of(state, console.env, hook=False)
         if args.repair and not state.exists():
-            recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)  # the spool may hold its first events
+            _shared.drain(state, console)  # the spool may hold its first events
         if args.repair and state.exists():
             repaired = _repair(state, mirror, key, console)
         if args.repair:
@@ -68,6 +68,7 @@ def _repair(state: State, mirror: Mirror | None, key: str | None, console: Conso
         except SuiteError as error:  # what stands in its way is named; the rest can be mended
             _shared.warn(console, f"{error.message} ({error.hint})" if error.hint else error.message)
     before = len(queue.pending(state.spec_dir, key))
+    _shared.drain(state, console)
     recorder.settle(state, key, timeout=_shared.LOCK_SECONDS)
     recorded = before - len(queue.pending(state.spec_dir, key))
     if recorded > 0:

@@ -48,6 +48,7 @@ class TestReviewTopics:
             "target: https://github.com/o/r/issues/12\n",
             "target: https://github.com/o/r/pull/new, see docs/pull/12\n",
             "target: src/pull/12\n",
+            "target: " + "/pull/" * 150_000 + "1\n",
             "see PR 12\n",
             "target: src/retry.py\ntarget: PR 12\n",
             "targets: PR 12\n",

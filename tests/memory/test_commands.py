@@ -627,6 +627,38 @@ class TestDoctor:
         ok(repository, "doctor", "--repair")
         assert commands_of(repository, f"session-{SESSION}") == ["waits"]
 
+    def test_warns_of_a_mirror_that_cannot_be_written(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        root = os.environ["AGENT_MEMORY_MIRROR_ROOT"]
+        asked: list[str] = []
+
+        def access(path: str, _: int) -> bool:
+            asked.append(path)
+            return False
+
+        monkeypatch.setattr(os, "access", access)
+        ran = ok(repository, "doctor")
+        assert f"warn mirror: {root}{repository} cannot be written" in ran.out
+        assert asked == [os.path.dirname(root)]
+
+    def test_says_why_an_event_stays(self, repository: Path) -> None:
+        recording.put(recording.payload(SESSION, "waits", repository), repository)
+        where = Path(spool.location(recording.root()))
+        os.chmod(where, 0o755)
+        ran = memory(repository, "doctor")
+        assert ran.code == 1
+        assert "1 event of all workspaces not recorded: " in ran.out
+        assert f"{where}' is open to others (mode 0755); it was not used (chmod go= {where})" in ran.out
+        os.chmod(where, 0o700)
+        (event,) = where.glob("*.event")
+        os.chmod(event, 0o644)
+        ran = memory(repository, "doctor", "--repair")
+        assert f"an event stays in the spool: '{event}' is open to others (mode 0644)" in ran.err
+        os.chmod(event, 0o600)
+        assert ok(repository, "doctor", "--repair").err == ""
+        assert commands_of(repository, f"session-{SESSION}") == ["waits"]
+
     def test_repairs_the_rest_when_a_move_cannot_be_finished(self, repository: Path) -> None:
         record(repository, SESSION, "x")
         write_spec(repository, "a", "topic: a\n")

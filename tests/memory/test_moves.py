@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -316,7 +317,7 @@ class TestFilesThatOthersCouldWrite:
         os.chmod(path, 0o600)
         ok(repository, *argv)
 
-    def test_in_the_mirrors_directory_stop_it_too(self, repository: Path) -> None:
+    def test_in_the_mirrors_directory_stop_what_has_to_be_forgotten_there(self, repository: Path) -> None:
         self.prepare(repository)
         os.chmod(os.environ["AGENT_MEMORY_MIRROR_ROOT"], 0o777)
         before = self.contents(repository)
@@ -324,6 +325,8 @@ class TestFilesThatOthersCouldWrite:
         assert ran.code == 1
         assert "nothing was changed" in ran.err
         assert self.contents(repository) == before
+        ok(repository, "select", "dst", "--session-id", "loose")
+        assert commands_of(repository, "dst") == ["of dst", "of nobody"]
 
     def test_that_turn_up_later_are_named_with_the_move_that_waits_for_them(self, repository: Path) -> None:
         self.prepare(repository)
@@ -348,6 +351,84 @@ class TestFilesThatOthersCouldWrite:
         value = ok(repository, "select", "fix", "--session-id", "new", "--json").json
         assert value["context"] == ""
         assert state_of(repository).binding("new") == "fix"
+
+
+class TestWhereTheMirrorCannotBeWritten:
+    """A home directory on a read-only file system, say: a warning, no failure, and no move half done."""
+
+    @pytest.fixture(autouse=True)
+    def nowhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = os.mkdir
+
+        def mkdir(path: str, *rest: object, **keywords: object) -> None:
+            if os.fspath(path).startswith(os.environ["AGENT_MEMORY_MIRROR_ROOT"]):
+                raise OSError(errno.EROFS, "Read-only file system", path)
+            real(path, *rest, **keywords)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(os, "mkdir", mkdir)
+
+    def test_topics_are_selected_noted_used_paused_merged_and_wiped(self, repository: Path) -> None:
+        record(repository, SESSION, "before", at=T - 1)
+        warning = "the mirror could not be brought up to date: "
+        for argv in (
+            ("select", "src", "--create", "--session-id", SESSION),
+            ("select", "dst", "--create", "--session-id", OTHER),
+            ("use", "src"),
+            ("use", "--none"),
+            ("pause", "src"),
+            ("resume", "src"),
+            ("note", "fact", "noted", "--session-id", OTHER),
+            ("merge", "src", "dst"),
+            ("status", "--session-id", SESSION),
+        ):
+            ran = ok(repository, *argv)
+            assert (argv, ran.err.count(warning)) == (argv, 1)
+            assert not moves.unfinished(state_of(repository))
+        assert commands_of(repository, "dst") == ["before", "noted"]
+        assert state_of(repository).topic_of_session(SESSION)[0] == "dst"
+        ok(repository, "wipe-current", "--session-id", SESSION)
+        assert state_of(repository).buckets() == []
+
+
+class TestWhereTheMirrorHoldsWhatCannotBeRemoved:
+    def test_a_merge_is_refused_while_nothing_has_changed(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_spec(repository, "src", "topic: src\n")
+        write_spec(repository, "dst", "topic: dst\n")
+        ok(repository, "status")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "access", lambda *_: False)
+            ran = memory(repository, "merge", "src", "dst")
+        assert ran.code == 1
+        assert "cannot be written, and would bring it back; nothing was changed" in ran.err
+        assert state_of(repository).read_spec("src") == "topic: src\n"
+        assert not moves.unfinished(state_of(repository))
+        ok(repository, "merge", "src", "dst")
+
+    def test_an_unfinished_one_says_what_it_waits_for(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_spec(repository, "src", "topic: src\n")
+        write_spec(repository, "dst", "topic: dst\n")
+        ok(repository, "status")
+        directory = Path(os.environ["AGENT_MEMORY_MIRROR_ROOT"])
+        real = os.unlink
+
+        def unlink(path: str, *rest: object, **keywords: object) -> None:
+            if os.fspath(path).startswith(str(directory)):
+                raise OSError(errno.EROFS, "Read-only file system", path)
+            real(path, *rest, **keywords)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "unlink", unlink)
+            assert memory(repository, "merge", "src", "dst").code == 1
+            ran = memory(repository, "status")
+        assert ran.code == 1
+        assert "an unfinished merge of 'src' into 'dst' cannot be finished: " in ran.err
+        assert "Read-only file system" in ran.err
+        ok(repository, "status")
+        assert [bucket.topic for bucket in state_of(repository).buckets()] == ["dst"]
 
 
 class TestIntents:

@@ -317,7 +317,8 @@ def test_an_event_that_a_full_queue_refuses_is_in_the_ledger(monkeypatch: pytest
     assert spool.waiting(spool.location(state.root)) == 0
     result = recorder.settle(state, SESSION)
     assert result.pending == 2
-    assert len(result.errors) == 3
+    assert len(result.errors) == 2
+    assert result.errors[1].endswith("the event was not queued (2 times)")
 
 
 def test_an_event_that_not_even_the_ledger_can_take_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,6 +454,29 @@ def test_settling_counts_what_it_could_not_record_of_this_session_only() -> None
     assert mine.errors
     assert not nobody.errors
     assert recorder.settle(state).clean
+
+
+def test_settling_does_not_count_what_was_given_up(repository: Path, tmp_path: Path) -> None:
+    """Neither for its own workspace nor, taken off from what is left, for another."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    os.chmod(recording.state(elsewhere).spec_dir, 0o777)
+    for session in ("old", "new"):
+        recording.put(recording.payload(session, session, elsewhere), elsewhere)
+    recording.put(recording.payload("s1", "unreadable", repository), repository)
+    (old, _, open_to_others) = sorted(
+        Path(spool.location(recording.root())).glob("*.event"), key=lambda path: path.stat().st_mtime_ns
+    )
+    os.utime(old, (1_000, 1_000))
+    os.chmod(open_to_others, 0o644)
+    result = recorder.settle(recording.state(repository), timeout=1)
+    assert result.pending == 1
+    assert any("is open to others (mode 0644)" in error for error in result.errors)
+    os.chmod(open_to_others, 0o600)
+    assert recorder.settle(recording.state(repository), timeout=1).clean
+    assert spool.waiting(spool.location(recording.root())) == 1
+    messages = [str(entry["message"]) for entry in ledger.open_errors(recording.root())]
+    assert sum("given up after seven days" in message for message in messages) == 1
 
 
 def test_settling_while_others_record_says_so() -> None:
