@@ -50,6 +50,13 @@ def test_the_last_200_records_stay(file: str) -> None:
     assert ids(file) == [f"id-{n}" for n in range(250, 450)]
 
 
+def test_one_more_than_200_takes_the_oldest_out(file: str) -> None:
+    add(file, *range(200))
+    assert ids(file) == [f"id-{n}" for n in range(200)]
+    add(file, 200)
+    assert ids(file) == [f"id-{n}" for n in range(1, 201)]
+
+
 def test_more_than_200_at_once(file: str) -> None:
     add(file, *range(500))
     assert ids(file) == [f"id-{n}" for n in range(300, 500)]
