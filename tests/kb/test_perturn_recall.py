@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 
 from agent_memory import ledger
+from agent_memory.topics import State
 from ai_kb import consent, injection
 from ai_kb.inject_text import WARNING
 from ai_kb.search import Found, Source, search
 from ai_kb.seen import seen_ids
-from hooks import _entry, perturn_recall
+from hooks import _entry, perturn_recall, session_context
 from tests.conftest import REPOSITORY
 from tests.kb.kbworld import BODY, NOW, PROMPT, SESSION, TITLE, World, context_of, git_log, ids
 
@@ -80,6 +81,30 @@ def test_the_real_gate_lets_a_match_through_and_nothing_else(
     )
     assert ids(world.prompt()) == [memory]
     assert world.prompt("please rename the colour theme in the settings dialog", session="b") == ""
+
+
+def test_prompts_and_session_starts_show_a_capsule_once_between_them(world: World) -> None:
+    memory = world.remember()
+    spec = f"topic: fix-retries\nsummary: {PROMPT}\n"
+    state = State.of(world.env, str(world.workspace), hook=False)
+    state.ensure()
+    state.write_spec("fix-retries", spec)
+    for session in ("first", "second"):
+        state.bind(session, "fix-retries")
+
+    def start(session: str) -> list[str]:
+        data = world.payload(session=session, hook_event_name="SessionStart", source="startup")
+        out, err = _entry.run(
+            "session_context", session_context.work, ["--harness", "claude"],
+            env=world.env, stdin=data, cwd=str(world.workspace), now=NOW.timestamp(),
+        )  # fmt: skip
+        assert err == ""
+        return ids(context_of(out))
+
+    assert start("first") == [memory]
+    assert world.prompt(session="first") == ""
+    assert ids(world.prompt(session="second")) == [memory]
+    assert start("second") == []
 
 
 def test_depth_says_how_many(world: World) -> None:

@@ -653,6 +653,8 @@ def test_the_recorder_imports_nothing_heavy() -> None:
         *("datetime", "argparse", "hashlib", "unicodedata", "site", "signal", "tempfile", "shutil"),
     }
     assert not heavy & loaded
+    assert "agent_memory.queue" in loaded
+    assert not {"agent_memory.mirror", "agent_memory.moves", "agent_memory.context"} & loaded
 
 
 # ---------------------------------------------------------------- the same, in this process
