@@ -111,9 +111,7 @@ def is_findings_heading(line: str) -> bool:
     marks, numbers and emphasis around it do not matter."""
     text = line.strip()
     markdown = text.startswith("#")
-    while text and not text[0].isalpha():
-        text = text[1:]
-    lowered = text.lower()
+    lowered = text[next((i for i, char in enumerate(text) if char.isalpha()), len(text)) :].lower()
     for word in ("prior ", "previous "):
         lowered = lowered.removeprefix(word)
     for name in _FINDINGS:

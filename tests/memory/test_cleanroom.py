@@ -92,6 +92,7 @@ class TestFindings:
     @pytest.mark.parametrize(
         "line",
         [
+            "-" * 1_000_000 + ">",
             "network is slow",
             "Net income fell",
             "net-new code",
