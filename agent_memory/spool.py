@@ -125,11 +125,8 @@ def waiting(directory: str) -> int:
 
 
 def check(directory: str) -> None:
-    """Raises UnsafePath where this spool is not used, with how to mend it."""
-    try:
-        _check(directory, os.lstat(directory))
-    except FileNotFoundError:
-        return
+    """Raises UnsafePath where a spool is not used, with how to mend it."""
+    _check(directory, os.lstat(directory))
 
 
 def oldest(directory: str) -> float | None:

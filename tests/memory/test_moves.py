@@ -328,6 +328,16 @@ class TestFilesThatOthersCouldWrite:
         ok(repository, "select", "dst", "--session-id", "loose")
         assert commands_of(repository, "dst") == ["of dst", "of nobody"]
 
+    def test_among_sentinels_are_not_mirrored_and_stop_nothing(self, repository: Path) -> None:
+        self.prepare(repository)
+        ok(repository, "pause", "dst")
+        sentinel = state_of(repository).no_context_path("dst")
+        os.chmod(sentinel, 0o666)
+        ran = ok(repository, "merge", "src", "dst")
+        assert "could not be brought up to date: dst.no_context: " in ran.err
+        assert commands_of(repository, "dst") == ["of dst", "of src"]
+        assert os.path.exists(sentinel)
+
     def test_that_turn_up_later_are_named_with_the_move_that_waits_for_them(self, repository: Path) -> None:
         self.prepare(repository)
         intent = Intent(MERGE, "src", "dst", "2026")

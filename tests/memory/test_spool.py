@@ -201,6 +201,15 @@ def test_an_event_is_not_given_up_while_nobody_can_keep_it(directory: str) -> No
     assert os.listdir(directory) == [".lock"]
 
 
+def test_the_oldest_event_is_the_one_that_came_first(directory: str) -> None:
+    assert spool.oldest(directory) is None
+    put(directory)
+    arrive(directory, "8-0.claimed", b"{}", 2_000_000_000)
+    arrive(directory, "9-0.event", b"{}", 3_000_000_000)
+    arrive(directory, ".7-0.part", b"{}", 1_000_000_000)
+    assert spool.oldest(directory) == 2.0
+
+
 def test_names_are_never_reused_while_an_event_waits(directory: str) -> None:
     put(directory, b"first")
     claimed = Path(directory, f"{os.getpid()}-1.claimed")
