@@ -313,11 +313,6 @@ class TestPrefix:
         assert f'(The prefix "{path}" is too long to be shown here.)' in text
         assert "What follows was left" not in text
 
-    def test_that_is_empty_is_none(self, repository: Path, tmp_path: Path) -> None:
-        (tmp_path / "empty.txt").write_text("\n")
-        text = start(repository, AGENT_MEMORY_PREFIX=str(tmp_path / "empty.txt"))
-        assert context.DEFAULT_PREFIX not in text
-
 
 class TestLearnings:
     def test_are_asked_for_with_topic_spec_and_room(self, repository: Path) -> None:
