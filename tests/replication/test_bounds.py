@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -291,6 +292,45 @@ def test_a_receipt_that_moves_what_is_no_accepted_ref_is_set_aside(world: World,
     assert "refs/heads/planted" not in all_refs(clone)
     assert lock.exists()
     assert len(recalled(clone)) == 1
+
+
+@pytest.mark.parametrize("remembered", [True, False])
+@pytest.mark.parametrize("grown", [0, 2])
+def test_an_accepted_head_that_was_lost_is_fetched_again_with_all_before_it(
+    world: World, remembered: bool, grown: int
+) -> None:
+    made = maker(world.remote)
+    made.bulk(3)
+    clone = world.clone("bob")
+    sync(clone)
+    for lost in (str(made.head), f"{made.head}~1", f"{made.head}~2:memory.json"):
+        oid = git(world.remote, "rev-parse", lost)
+        (clone / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+    if not remembered:
+        shutil.rmtree(os.environ["XDG_CACHE_HOME"])
+    made.bulk(grown)
+    result = sync(clone)
+    assert result["promoted"] == 1
+    assert "is missing in this repository; all of the history is fetched again" in result["notes"][0]
+    assert all_refs(clone)[accepted("alice")] == made.head
+    assert len(recalled(clone)) == 3 + grown
+    assert git(clone, "fsck", "--connectivity-only", "--no-dangling") == ""
+    assert sync(clone)["notes"] == []
+
+
+def test_an_accepted_stream_that_lost_something_deeper_comes_back_once_its_ref_is_gone(world: World) -> None:
+    made = maker(world.remote)
+    made.bulk(3)
+    clone = world.clone("bob")
+    sync(clone)
+    oid = git(world.remote, "rev-parse", f"{made.head}~1:memory.json")
+    (clone / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
+    shutil.rmtree(os.environ["XDG_CACHE_HOME"])
+    assert hn(clone, "memory", "recall", "--include-untrusted").exit == 1
+    git(clone, "update-ref", "-d", accepted("alice"))
+    assert sync(clone)["promoted"] == 1
+    assert len(recalled(clone)) == 3
+    assert git(clone, "fsck", "--connectivity-only", "--no-dangling") == ""
 
 
 def test_objects_that_cannot_be_copied_stop_a_promotion(world: World) -> None:

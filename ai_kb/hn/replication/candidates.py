@@ -51,7 +51,8 @@ class Candidate:
         head: the advertised head. accepted: the accepted head, ``""`` when there is none.
         entries, events: what was verified above ``below``, oldest first.
         objects: (id, type, size) beyond the accepted head.
-        whole: all of its history was asked for (a shallow boundary cuts what is here of it).
+        whole: all of its history is asked for: a shallow boundary cuts what is here of it, or its accepted
+            head is missing here.
     """
 
     outcome: Outcome

@@ -182,7 +182,8 @@ class _Sync:
             if not candidate.outcome.status and candidate not in new:
                 here.unchanged(candidate)
         if new:
-            with Quarantine(self.state, self.repo, self.transaction.id, shared=wanted is None) as quarantine:
+            shared = not any(candidate.whole for candidate in new)
+            with Quarantine(self.state, self.repo, self.transaction.id, shared=shared) as quarantine:
                 self._judge_new(new, quarantine)
                 self._accept(candidates, quarantine)
         else:
@@ -200,11 +201,26 @@ class _Sync:
         for candidate in matched.candidates:
             candidate.accepted = refs.get(candidate.accepted_ref, "")
             candidate.whole = wanted is not None
+        if wanted is None:
+            self._find_lost(matched.candidates)
+        for candidate in matched.candidates:
             heads = [head for head in (candidate.accepted, refs.get(candidate.ref, "")) if head]
             cut = None if candidate.whole else boundaries.cut(heads)
             if cut is not None:
                 self.gaps.append(shallow.report_cut(candidate.outcome, self.far.name, cut))
         return matched.candidates
+
+    def _find_lost(self, candidates: list[Candidate]) -> None:
+        """Ask for all of each history whose accepted head is not here any more."""
+        known = [candidate for candidate in candidates if candidate.accepted]
+        there = self.reader.types([candidate.accepted for candidate in known])
+        for candidate, kind in zip(known, there, strict=True):
+            if kind is None:
+                candidate.whole = True
+                self.result.notes.append(
+                    f"{candidate.outcome.name}: the accepted head {candidate.accepted} is missing in this "
+                    "repository; all of the history is fetched again"
+                )
 
     def _judge_new(self, new: list[Candidate], quarantine: Quarantine) -> None:
         """Step 4."""
@@ -239,7 +255,7 @@ class _Sync:
             Move(candidate.accepted_ref, candidate.head, candidate.accepted)
             for candidate in sorted(accepted, key=lambda candidate: candidate.accepted_ref)
         ]
-        whole = any(candidate.whole for candidate in accepted)  # a recovery may bring objects alone
+        whole = any(candidate.whole for candidate in accepted)  # objects alone may be missing
         if whole or any(move.new != move.old for move in transaction.moves):
             assert quarantine is not None
             objects = sorted({oid for candidate in accepted for oid, _, _ in candidate.objects})
