@@ -6,16 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_base.inert import shows
 from ai_kb import capsule
 from ai_kb.errors import EmptyText, InvalidCapsule, Oversized
 
-LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
+LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=40).filter(
+    shows
+)
 BODIES = st.lists(st.one_of(LINES, st.just(""), st.just("Refs: x"), st.just("Source: a:1")), max_size=8).map(
     "\n".join
 )
 
 
-@given(title=LINES, body=BODIES.filter(str.strip), source=LINES)
+@given(title=LINES, body=BODIES.filter(shows), source=LINES)
 def test_what_is_joined_is_split_into_the_same_parts(title: str, body: str, source: str) -> None:
     title, body = capsule.checked_text(title, body)
     trailers = (("Source", source.strip()), ("Confidence", "high"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ai_kb import consent, corpus, project
+from ai_kb import consent, corpus, project, stores
 from ai_kb.capsule import Capsule
 from ai_kb.gates import Gate
 from ai_kb.project import Project
@@ -193,6 +193,20 @@ def test_another_policy_has_to_be_accepted_again(world: World) -> None:
     assert world.prompt() == ""
     world.accept()
     assert world.prompt() != ""
+
+
+def test_the_index_has_the_last_word_on_which_policy_was_accepted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.trust_this_clone()
+    world.remember()
+    world.accept()
+    accepted = stores.policy_at_head(world.repo())
+    assert accepted is not None
+    world.trust_this_clone("f" * 64)
+    # As if HEAD had moved on between the first look at it and the index's.
+    monkeypatch.setattr("ai_kb.open_stores.OpenStores._policy_digest", lambda _: accepted.digest)
+    assert world.prompt() == ""
 
 
 def test_acceptance_belongs_to_the_path_not_to_what_is_in_the_archive(world: World, tmp_path: Path) -> None:
