@@ -74,7 +74,8 @@ class Mirror:
     def check_can_forget(self, names: Iterable[str]) -> None:
         """Raises SuiteError where the mirror has one of ``names`` and cannot be changed: it comes back."""
         if self.held(names) and not self.writable():
-            raise SuiteError(f"the mirror {self.directory!r} cannot be written, and would bring it back")
+            why = "cannot be written, and would bring it back"
+            raise SuiteError(f"the mirror {self.directory!r} {why}; nothing was changed")
 
     def writable(self) -> bool:
         """Whether the mirror can be written, or made where there is none yet."""

@@ -359,6 +359,8 @@ def wipe(state: State, mirror: Mirror | None, topic: str, *, reset_pointer: bool
         names = list(topic_files(topic))
         if reset_pointer:
             names.append(topics.POINTER)
+        if mirror is not None:
+            mirror.check_can_forget(names)
         with Forgetting(mirror) as forgetting:
             forgetting.forget(names)
             removed = [name for name in names if topics.remove(state.path(name))]

@@ -30,6 +30,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     state = target.state
     sentinel = state.no_context_path(topic)
     if os.path.lexists(sentinel):
+        if target.mirror is not None:
+            target.mirror.check_can_forget([os.path.basename(sentinel)])
         with locks.activity(state.spec_dir), Forgetting(target.mirror) as forgetting:
             forgetting.forget([os.path.basename(sentinel)])
             topics.remove(sentinel)

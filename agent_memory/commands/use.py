@@ -40,6 +40,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
     state.ensure()
     with locks.activity(state.spec_dir):
         if args.none:
+            if target.mirror is not None:
+                target.mirror.check_can_forget([topics.POINTER])
             with Forgetting(target.mirror) as forgetting:
                 forgetting.forget([topics.POINTER])
                 state.set_pointer(None)

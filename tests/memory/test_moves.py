@@ -401,20 +401,28 @@ class TestWhereTheMirrorCannotBeWritten:
 
 
 class TestWhereTheMirrorHoldsWhatCannotBeRemoved:
-    def test_a_merge_is_refused_while_nothing_has_changed(
-        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        "argv",
+        [("merge", "src", "dst"), ("wipe-current",), ("use", "--none"), ("resume", "src")],
+        ids=lambda argv: argv[0],
+    )
+    def test_what_it_would_bring_back_is_refused_while_nothing_has_changed(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
     ) -> None:
         write_spec(repository, "src", "topic: src\n")
         write_spec(repository, "dst", "topic: dst\n")
-        ok(repository, "status")
+        ok(repository, "pause", "src")
+        ok(repository, "use", "src")
+        state = state_of(repository)
         with monkeypatch.context() as patch:
             patch.setattr(os, "access", lambda *_: False)
-            ran = memory(repository, "merge", "src", "dst")
+            ran = memory(repository, *argv)
         assert ran.code == 1
-        assert "cannot be written, and would bring it back; nothing was changed" in ran.err
-        assert state_of(repository).read_spec("src") == "topic: src\n"
-        assert not moves.unfinished(state_of(repository))
-        ok(repository, "merge", "src", "dst")
+        assert ran.err.count("cannot be written, and would bring it back; nothing was changed") == 1
+        assert (state.read_spec("src"), state.pointer()) == ("topic: src\n", "src")
+        assert os.path.exists(state.no_context_path("src"))
+        assert not moves.unfinished(state)
+        ok(repository, *argv)
 
     def test_an_unfinished_one_says_what_it_waits_for(
         self, repository: Path, monkeypatch: pytest.MonkeyPatch
