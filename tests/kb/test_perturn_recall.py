@@ -626,20 +626,18 @@ def test_a_hook_that_hangs_where_no_deadline_is_known_ends_itself(world: World) 
     program = (
         f"import sys, time\nsys.path.insert(0, {str(REPOSITORY)!r})\n"
         "import agent_memory.corrections as corrections, ai_kb.injection as injection\n"
-        "import hooks.perturn_recall as hook\n"
-        "corrections.detect = lambda prompt: time.sleep(60)\n"
-        "injection.DEADLINE['balanced'] = 1.0\n"
+        "import hooks._entry as entry, hooks.perturn_recall as hook\n"
+        "corrections.detect = lambda prompt: time.sleep(120)\n"
+        "injection.DEADLINE['balanced'], entry._GRACE = 3.0, 20.0\n"
         "sys.argv = ['perturn_recall.py', '--harness', 'cursor']\n"
         "sys.exit(hook.main())\n"
     )
-    start = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-I", "-c", program], input=world.payload(session="hangs"), env=world.env,
-        cwd=world.workspace, capture_output=True, check=True, timeout=60,
+        cwd=world.workspace, capture_output=True, check=True, timeout=100,
     )  # fmt: skip
     assert done.stdout == b"{}"
-    assert time.monotonic() - start < 30
-    assert any("gave up after 1.5 s" in message for message in world.ledger())
+    assert any("gave up after 3.5 s" in message for message in world.ledger())
 
 
 def test_a_pipe_in_place_of_the_configuration_ends_in_silence(
