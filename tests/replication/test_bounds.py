@@ -79,7 +79,7 @@ def test_a_trickle_does_not_last_beyond_the_deadline(fake: Callable[..., process
 
 def test_what_grows_in_the_quarantine_counts_as_a_sign_of_life(fake: Callable[..., process.Done]) -> None:
     start = time.monotonic()
-    done = fake("sleep 1.2", idle=0.6, watch=lambda: int((time.monotonic() - start) * 10))
+    done = fake("sleep 4", idle=2, watch=lambda: int((time.monotonic() - start) * 10))
     assert done.status == 0
 
 
