@@ -131,7 +131,7 @@ def write_atomic(path: str, data: bytes, *, mode: int = FILE_MODE, durable: bool
     try:
         fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     except OSError as error:
-        error.filename = path  # the same error says the same each time
+        _named(error, path)
         raise
     try:
         try:
@@ -147,11 +147,17 @@ def write_atomic(path: str, data: bytes, *, mode: int = FILE_MODE, durable: bool
             os.unlink(temporary)
         except OSError:
             pass
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = path  # writing says why, not what
+        if isinstance(error, OSError):
+            _named(error, path)
         raise
     if durable:
         fsync_dir(directory or ".")
+
+
+def _named(error: OSError, path: str) -> None:
+    """Have an error name the file that was meant and no temporary one: the same error says the same again."""
+    error.filename = path
+    del error.filename2  # a None would be shown
 
 
 class LockTimeout(SuiteError):

@@ -85,19 +85,23 @@ def test_a_write_that_fails_leaves_the_old_content_and_nothing_beside_it(
         assert os.listdir(path.parent) == ["a"]
 
 
-def test_a_write_that_cannot_begin_names_the_file_and_not_the_temporary_one(tmp_path: Path) -> None:
-    path = str(tmp_path / ("x" * 250))
-    said = set()
-    for _ in range(2):
-        with pytest.raises(OSError, match="File name too long") as raised:
-            files.write_atomic(f"{tmp_path}/{'y/' * 10}{'x' * 4000}", b"")
-        said.add(str(raised.value))
-        with pytest.raises(FileNotFoundError) as missing:
-            files.write_atomic(str(tmp_path / "gone/x"), b"")
-        assert missing.value.filename == str(tmp_path / "gone/x")
-    assert len(said) == 1
-    files.write_atomic(path, b"a long name is no trouble")
-    assert os.listdir(tmp_path) == ["x" * 250]
+def test_an_error_names_the_file_that_was_meant_and_not_the_temporary_one(tmp_path: Path) -> None:
+    (tmp_path / "directory").mkdir()
+    for path, kind in (
+        (tmp_path / "gone/a", FileNotFoundError),
+        (tmp_path / ("x" * 300) / "a", OSError),
+        (tmp_path / "directory", IsADirectoryError),
+    ):
+        with pytest.raises(kind) as raised:
+            files.write_atomic(str(path), b"")
+        reason = os.strerror(raised.value.errno or 0)
+        assert str(raised.value) == f"[Errno {raised.value.errno}] {reason}: {str(path)!r}"
+    assert {*os.listdir(tmp_path)} == {"directory", "isolated"}
+
+
+def test_a_long_name_is_no_trouble(tmp_path: Path) -> None:
+    files.write_atomic(str(tmp_path / ("x" * 250)), b"")
+    assert {*os.listdir(tmp_path)} == {"x" * 250, "isolated"}
 
 
 def test_a_written_file_has_its_mode_whatever_the_umask(tmp_path: Path) -> None:

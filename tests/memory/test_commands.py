@@ -393,7 +393,7 @@ class TestCompletion:
         program = tmp_path / "bin/,agent-memory"
         program.parent.mkdir()
         program.write_text(
-            f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.path.insert(0, {str(REPOSITORY)!r});'
+            f'#!/bin/sh\nexec "{sys.executable}" -c "import sys; sys.path.insert(0, {str(REPOSITORY)!r});'
             ' from agent_memory.cli import entry; entry()" "$@"\n'
         )
         program.chmod(0o755)
