@@ -1,10 +1,11 @@
 """The few records of a store that may say (almost) the same as a text, found through the private index.
 
 Two texts that are alike share most of their words (``likeness``), so a record that could be alike is one
-that holds enough of the words asked about and is of about their length, or has the same title. How many
-of the words each record holds is counted for all records at once, in sets of record numbers: what it
-costs grows with the words of the text, hardly with the number of records, and nothing is read but the
-records that are left.
+that holds enough of the words asked about and is of about their length, or has the same title. Which the
+rest are does not matter then: the words that the fewest records hold are looked at, as many as it takes
+for every record that is alike to hold some of them. How many of those each record holds is counted for
+all records at once, in sets of record numbers: what it costs grows with the words of the text, hardly
+with the number of records, and nothing is read but the records that are left.
 
 Guarantees: no record that ``likeness.Corpus`` would name is missing from what is given, up to
 ``MAX_NEAR`` records. Says nothing of lifecycle or trust: the caller says which records count.
@@ -12,6 +13,7 @@ Guarantees: no record that ``likeness.Corpus`` would name is missing from what i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,16 +22,23 @@ from ai_kb.capsule_tables import title_key, word_key
 from ai_kb.hn import cache_bits as bits
 from ai_kb.hn.cache_index import Index
 from ai_kb.likeness import ALMOST_IDENTICAL, SAME_TITLE, Known
+from ai_kb.search_tokens import terms
 from ai_kb.spelling import words
 
 MAX_NEAR = 400  # records given for one text: those that share most
 _ENOUGH_WORDS = 256  # distinct words of a text that are looked up, as long as they tell enough
+_MARGIN = 8  # one more word is looked at for so many of a text: fewer records are left then
 _CHUNK = 500
 
 
-def near(index: Index, store: str, title: str, body: str, allowed: int) -> list[Known]:
-    """The records of the set ``allowed`` that may be alike, newest first, as ``store`` holds them."""
-    return known(index, store, candidates(index, title, body, allowed))
+def near(
+    index: Index, store: str, title: str, body: str, allowed: int, places: Places | None = None
+) -> list[Known]:
+    """The records of the set ``allowed`` that may be alike, newest first, as ``store`` holds them.
+
+    ``places``, of the same index, is for who asks about several texts.
+    """
+    return known(index, store, candidates(index, title, body, allowed, places or Places(index)))
 
 
 def known(index: Index, store: str, numbers: Iterable[int]) -> list[Known]:
@@ -46,7 +55,7 @@ def known(index: Index, store: str, numbers: Iterable[int]) -> list[Known]:
     return [entry for _, entry in found]
 
 
-def candidates(index: Index, title: str, body: str, allowed: int) -> list[int]:
+def candidates(index: Index, title: str, body: str, allowed: int, places: Places) -> list[int]:
     """Numbers of the records of ``allowed`` that may be alike, in no order."""
     heading = words(title)
     asked = _counted(heading + words(body))
@@ -54,9 +63,11 @@ def candidates(index: Index, title: str, body: str, allowed: int) -> list[int]:
     if not size or not allowed:
         return []
     least = _least_common(size)
-    chosen = _telling(asked, size - least + 1)
+    needed = size - least + 1  # words: whoever holds `least` of them all holds one of any so many
+    chosen = places.rarest(_telling(asked, needed), asked, needed + size // _MARGIN)
     unread = size - sum(asked[word] for word in chosen)
-    holding = _Counter(_sets(index, chosen, allowed), asked)
+    held = places.members(chosen)
+    holding = _Counter({word: held[word] & allowed for word in chosen}, asked)
     many = list(bits.members(holding.at_least(least - unread) & allowed))
     enough = dict.fromkeys(_rows(index, "number, words", "search_alike", "number", many), ALMOST_IDENTICAL)
     if heading:
@@ -101,18 +112,46 @@ def _telling(asked: Mapping[str, int], weight: int) -> list[str]:
     return chosen
 
 
-def _sets(index: Index, asked: Sequence[str], allowed: int) -> dict[str, int]:
-    """The records of ``allowed`` that hold each word; a word nobody holds is left out."""
-    spelled: dict[str, list[int]] = {}
-    keys = {word_key(word): word for word in asked}
-    for key, number in _rows(index, "word, number", "search_spelled", "word", list(keys)):
-        spelled.setdefault(keys[key], []).append(number)
-    found: dict[str, int] = {}
-    for word in asked:
-        held = (index.read_set(bits.TOKEN, word) | bits.union(spelled.get(word, ()))) & allowed
-        if held:
-            found[word] = held
-    return found
+class Places:
+    """Which records of an index hold a word, each looked up once: for one text, or for several."""
+
+    __slots__ = ("_frequency", "_index", "_members")
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._frequency: dict[str, int] = {}
+        self._members: dict[str, int] = {}
+
+    def rarest(self, pool: Iterable[str], asked: Mapping[str, int], weight: int) -> list[str]:
+        """The words of ``pool`` that fewest records hold, of ``weight`` in all, or all when it has less.
+
+        How many hold a word is taken from its stems in ``search``: which words are chosen changes what it
+        costs, not what is found.
+        """
+        stems = {word: terms(word) for word in pool}
+        unknown = sorted({stem for found in stems.values() for stem in found} - self._frequency.keys())
+        self._frequency.update(dict.fromkeys(unknown, 0))
+        self._frequency.update(_rows(self._index, "term, records", "search_terms", "term", unknown))
+        chosen: list[str] = []
+        for word in sorted(
+            stems, key=lambda word: min((self._frequency[stem] for stem in stems[word]), default=sys.maxsize)
+        ):
+            if weight <= 0:
+                break
+            chosen.append(word)
+            weight -= asked[word]
+        return chosen
+
+    def members(self, words: Sequence[str]) -> dict[str, int]:
+        """The set of the records that hold each word."""
+        fresh = [word for word in words if word not in self._members]
+        keys = {word_key(word): word for word in fresh}
+        spelled: dict[str, list[int]] = {word: [] for word in fresh}
+        for key, number in _rows(self._index, "word, number", "search_spelled", "word", list(keys)):
+            spelled[keys[key]].append(number)
+        for word in fresh:
+            self._members[word] = self._index.read_set(bits.TOKEN, word) | bits.union(spelled[word])
+        return {word: self._members[word] for word in words}
 
 
 def _rows(

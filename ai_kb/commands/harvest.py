@@ -170,7 +170,8 @@ def _said(texts: Sequence[tuple[str, str]], sessions: Sequence[str], place: Plac
 
     def answer(held: Shelf) -> tuple[list[list[Known]], list[Known]]:
         name, everything = held.store.name, held.everything()
-        near = [alike.near(held.index, name, title, body, everything) for title, body in texts]
+        places = alike.Places(held.index)
+        near = [alike.near(held.index, name, title, body, everything, places) for title, body in texts]
         return near, alike.known(held.index, name, bits.members(held.numbers(injected)))
 
     near: list[list[Known]] = [[] for _ in texts]

@@ -71,16 +71,6 @@ def union(numbers: Iterable[int]) -> int:
     return int.from_bytes(out, "little")
 
 
-def _unpack(data: bytes) -> bytearray:
-    """The 512-byte bitmap of a stored block."""
-    if len(data) == _BITMAP_BYTES:
-        return bytearray(data)
-    out = bytearray(_BITMAP_BYTES)
-    for offset in memoryview(data).cast("H"):
-        out[offset >> 3] |= 1 << (offset & 7)
-    return out
-
-
 def _pack(bitmap: bytes | bytearray) -> bytes:
     """The shorter stored form of a 512-byte bitmap; empty for the empty set."""
     value = int.from_bytes(bitmap, "little")
@@ -110,7 +100,11 @@ def read(conn: sqlite3.Connection, key: str) -> int:
         start = block * _BITMAP_BYTES
         if len(out) < start + _BITMAP_BYTES:
             out.extend(bytes(start + _BITMAP_BYTES - len(out)))
-        out[start : start + _BITMAP_BYTES] = _unpack(data)
+        if len(data) == _BITMAP_BYTES:
+            out[start : start + _BITMAP_BYTES] = data
+        else:
+            for offset in memoryview(data).cast("H"):
+                out[start + (offset >> 3)] |= 1 << (offset & 7)
     return int.from_bytes(out, "little")
 
 

@@ -133,13 +133,14 @@ def test_the_answer_is_that_of_comparing_with_every_record(
     capsules = [text(rng, longest) for _ in range(rng.choice((1, 9, 60)))]
     capsules += [variant(rng, rng.choice(capsules)) for _ in range(rng.choice((1, 9, 60)))]
     index = Indexed(capsules, Person("Alice", 0))
+    places = alike.Places(index)
     found = 0
     for _ in range(60):
         title, body = variant(rng, rng.choice(capsules)) if rng.random() < 0.8 else text(rng, longest)
         allowed = rng.choice((index.everything(), index.read_set(bits.LIFECYCLE, "active")))
         allowed &= ~(1 << rng.randrange(len(capsules)))
         wanted = exhaustive(index, allowed).most_alike(title, body)
-        near = alike.near(index, "home", title, body, allowed)
+        near = alike.near(index, "home", title, body, allowed, rng.choice((None, places)))
         assert Corpus(near).most_alike(title, body) == wanted, (title, body)
         found += wanted is not None
     assert found
@@ -155,13 +156,13 @@ def test_a_long_text_is_found_by_some_of_its_words(monkeypatch: pytest.MonkeyPat
     capsules = [essay(rng.randint(200, 3000)) for _ in range(12)]
     index = Indexed(capsules, Person("Alice", 0))
     looked_up: list[int] = []
-    sets = alike._sets
+    members = alike.Places.members
 
-    def counting(index: Index, asked: Sequence[str], allowed: int) -> dict[str, int]:
+    def counting(places: alike.Places, asked: Sequence[str]) -> dict[str, int]:
         looked_up.append(len(asked))
-        return sets(index, asked, allowed)
+        return members(places, asked)
 
-    monkeypatch.setattr(alike, "_sets", counting)
+    monkeypatch.setattr(alike.Places, "members", counting)
     for capsule in capsules:
         title, body = capsule
         changed = body.split()
@@ -250,5 +251,18 @@ def test_every_word_of_a_record_is_among_its_tokens_or_beside_them() -> None:
     index = Indexed(capsules, Person("Alice", 0))
     for number, (title, body) in enumerate(capsules):
         mine = [*words(title), *words(body)]
-        sets = alike._sets(index, mine, index.everything())
-        assert all(sets[word] >> number & 1 for word in mine), (title, body)
+        held = alike.Places(index).members(mine)
+        assert all(held[word] >> number & 1 for word in mine), (title, body)
+
+
+def test_the_words_that_most_records_hold_are_not_looked_at() -> None:
+    common = "the same words stand in each of these records and in what is asked about too"
+    index = Indexed([(f"Title {n}", f"{common} rare{n} odd{n}") for n in range(40)], Person("Alice", 0))
+    places = alike.Places(index)
+    near = alike.near(index, "home", "Title 7", f"{common} rare7 odd7", index.everything(), places)
+    match = Corpus(near).most_alike("Title 7", f"{common} rare7 odd7")
+    assert match is not None
+    assert (match[0].title, match[1]) == ("Title 7", 1)
+    # 20 words; a record that is alike shares 15 of them at least, so 6 of any tell, and 2 more are taken.
+    assert len(places._members) == 8
+    assert {"rare7", "odd7", "7"} <= places._members.keys()
