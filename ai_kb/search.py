@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ai_kb.hn.cache import IndexedRecord
 
 MAX_TOKENS = 32  # of a query that are looked up
-MAX_POSTINGS = 1_000  # read for one query
+MAX_POSTINGS = 800  # read for one query
 MAX_CANDIDATES = 64  # scored for one query
 MAX_LOOKED_UP = 240  # tokens of a query whose frequency is asked
 MAX_BODY_TOKENS = 1_500  # of a record that are indexed
