@@ -31,9 +31,11 @@ def check_private(path: str, status: os.stat_result) -> None:
     if status.st_uid != os.geteuid():
         raise UnsafePath(f"{path!r} belongs to another user (uid {status.st_uid}); it was not used")
     if status.st_mode & _WRITABLE_BY_OTHERS:
+        from agent_base.shell import command
+
         raise UnsafePath(
             f"{path!r} can be written by others (mode {stat.S_IMODE(status.st_mode):04o}); it was not used",
-            f"chmod go-w {path}",
+            command("chmod", "go-w", path),
         )
 
 

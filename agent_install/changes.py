@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from agent_base.errors import SuiteError
 from agent_base.files import write_atomic
+from agent_base.shell import command
 
 BACKUP_SUFFIX = ".before-agent-hook-suite"
 LIMIT = 64 * 1024 * 1024
@@ -103,7 +104,8 @@ def check_writable(path: str) -> None:
     with suppress(FileNotFoundError):
         if not os.stat(real).st_mode & stat.S_IWUSR:
             raise Unusable(
-                f"{path} is read-only; it was left as it is", f"chmod u+w {path}, or edit it yourself"
+                f"{path} is read-only; it was left as it is",
+                f"{command('chmod', 'u+w', path)}, or edit it yourself",
             )
     directory = os.path.dirname(real)
     while not os.path.lexists(directory):

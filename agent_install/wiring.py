@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_base.errors import SuiteError
+from agent_base.shell import command
 from agent_install import adapters, json_edit, toml_edit
 from agent_install.changes import Change, check_writable, read
 from agent_install.harnesses import Harness
@@ -60,7 +61,8 @@ def wire(harness: Harness, env: Mapping[str, str], hooks: str, manifest: Manifes
         after = own_file(harness, hooks)
         if before is not None and adapters.MARKER.encode() not in before:
             raise Refused(
-                f"{path} was not made by the suite; it was left as it is", f"move it away: mv {path} …"
+                f"{path} was not made by the suite; it was left as it is",
+                f"move it away: {command('mv', path)} …",
             )
         change = Change(path, before, after, 0o644, owner)
     else:

@@ -237,9 +237,11 @@ def _check(path: str, status: os.stat_result) -> None:
     """Private in the strictest sense: what a checkout or an archive puts down is not."""
     files.check_private(path, status)
     if status.st_mode & 0o077:
+        from agent_base.shell import command
+
         mode = status.st_mode & 0o777
         raise UnsafePath(
-            f"{path!r} is open to others (mode {mode:04o}); it was not used", f"chmod go= {path}"
+            f"{path!r} is open to others (mode {mode:04o}); it was not used", command("chmod", "go=", path)
         )
 
 

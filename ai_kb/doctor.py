@@ -19,6 +19,7 @@ from agent_base import env as environment
 from agent_base import files
 from agent_base.checks import FAIL, OK, WARN, Check
 from agent_base.errors import SuiteError
+from agent_base.shell import command
 from agent_memory import doctor as session_doctor
 from agent_memory.mirror import Mirror
 from agent_memory.topics import State
@@ -84,7 +85,7 @@ def home_store(patient: Patient) -> Iterator[Check]:
         return
     mode = os.stat(store.repo.git_dir).st_mode & 0o777
     if mode != files.DIR_MODE:
-        hint = f"chmod 700 {store.repo.git_dir}"
+        hint = command("chmod", "700", store.repo.git_dir)
         yield Check("home store: mode", WARN, f"{mode:04o}, others can look inside", hint)
     with store.repo.objects() as reader:
         if reader.types([HOME_ROOT]) != ["commit"] or MAIN not in store.repo.refs(MAIN):

@@ -171,7 +171,9 @@ def open_file(path: str, *, write: bool, timeout: float) -> Connection | None:
         status = os.lstat(path)
     check_private(path, status)
     if status.st_mode & 0o077:
-        raise UnsafePath(f"{path!r} can be read by others; it was not used", f"chmod 600 {path}")
+        from agent_base.shell import command
+
+        raise UnsafePath(f"{path!r} can be read by others; it was not used", command("chmod", "600", path))
     directory = os.path.dirname(path)
     check_private(directory, os.lstat(directory))
     if not write and not os.access(directory, os.W_OK):

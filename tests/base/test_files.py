@@ -181,3 +181,14 @@ def test_a_lock_goes_with_its_process_however_that_dies(tmp_path: Path) -> None:
         with files.locked(path, timeout=5):
             pass
     assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+def test_the_command_that_mends_a_mode_can_be_pasted_whatever_the_path_holds(tmp_path: Path) -> None:
+    path = tmp_path / "it's a $(touch x) place"
+    path.touch()
+    path.chmod(0o666)
+    with pytest.raises(UnsafePath) as raised:
+        files.check_private(str(path), path.lstat())
+    subprocess.run(["sh", "-c", raised.value.hint], check=True, cwd=tmp_path)
+    assert path.stat().st_mode & 0o777 == 0o644
+    files.check_private(str(path), path.lstat())
