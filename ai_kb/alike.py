@@ -62,13 +62,34 @@ def candidates(index: Index, title: str, body: str, allowed: int, places: Places
     size = sum(asked.values())
     if not size or not allowed:
         return []
-    least = _least_common(size)
-    needed = size - least + 1  # words: whoever holds `least` of them all holds one of any so many
-    chosen = places.rarest(_telling(asked, needed), asked, needed + size // _MARGIN)
+    # Words: a record that lacks fewer of them holds one of any so many.
+    needed = size - _least_common(size) + 1
+    pool = _telling(asked, needed)
+    chosen = places.rarest(pool, asked, needed + size // _MARGIN)
+    found = _sharing(index, heading, asked, chosen, allowed, places)
+    if len(found) > MAX_NEAR and len(chosen) < len(pool):  # only all of the words tell who shares most
+        found = _sharing(index, heading, asked, pool, allowed, places)
+    found.sort(reverse=True)
+    return [number for _, number in found[:MAX_NEAR]]
+
+
+def _sharing(
+    index: Index,
+    heading: Sequence[str],
+    asked: Mapping[str, int],
+    chosen: Sequence[str],
+    allowed: int,
+    places: Places,
+) -> list[tuple[float, int]]:
+    """(share, number) of the records that may be alike as far as the words ``chosen`` tell, in no order.
+
+    The share is the greatest that is possible: the words that were not chosen count as held.
+    """
+    size = sum(asked.values())
     unread = size - sum(asked[word] for word in chosen)
     held = places.members(chosen)
     holding = _Counter({word: held[word] & allowed for word in chosen}, asked)
-    many = list(bits.members(holding.at_least(least - unread) & allowed))
+    many = list(bits.members(holding.at_least(_least_common(size) - unread) & allowed))
     enough = dict.fromkeys(_rows(index, "number, words", "search_alike", "number", many), ALMOST_IDENTICAL)
     if heading:
         titled = _rows(index, "number, words", "search_alike", "title", [title_key(heading)])
@@ -79,8 +100,7 @@ def candidates(index: Index, title: str, body: str, allowed: int, places: Places
         share = 2 * common / (size + length)
         if share >= wanted:
             found.append((share, number))
-    found.sort(reverse=True)
-    return [number for _, number in found[:MAX_NEAR]]
+    return found
 
 
 def _counted(text: Sequence[str]) -> dict[str, int]:

@@ -196,6 +196,19 @@ def test_of_very_many_those_that_share_most_are_given(monkeypatch: pytest.Monkey
     assert match[1] == 1
 
 
+def test_what_shares_the_rarest_words_alone_does_not_crowd_out_what_shares_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(alike, "MAX_NEAR", 5)
+    rare, common = "alpha beta gamma delta", "one two three four five six"
+    capsules = [(rare, common)]
+    capsules += [(f"Other {n}", f"{common} x{n} y{n}") for n in range(20)]
+    capsules += [(f"{rare} {n}", f"a{n} b{n} c{n} d{n} e{n}") for n in range(10)]
+    index = Indexed(capsules, Person("Alice", 0))
+    near = alike.near(index, "home", "Alpha beta", f"gamma delta {common}", index.everything())
+    assert [known.title for known in near] == [rare]
+
+
 def test_what_is_read_does_not_grow_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(3)
     index = Indexed([], Person("Alice", 0))
