@@ -139,6 +139,19 @@ def test_who_is_asked_to_end_ends_git_first(fake: Callable[..., process.Done], t
         assert signal.getsignal(number) == signal.SIG_DFL
 
 
+def test_a_request_that_comes_when_git_has_ended_is_obeyed(
+    fake: Callable[..., process.Done], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def asked(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(process.Done, "__init__", asked)
+    with pytest.raises(SystemExit) as left:
+        fake("echo done")
+    assert left.value.code == 128 + signal.SIGTERM
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
 def test_a_signal_that_somebody_else_handles_or_ignores_stays_theirs(
     fake: Callable[..., process.Done],
 ) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from ai_kb.hn.gitstore import Repository
-from ai_kb.hn.replication import fetching
 from ai_kb.hn.replication.budgets import transfer_cap
+from ai_kb.hn.replication.remote import Remote
 from ai_kb.hn.replication.selection import Budgets
 from ai_kb.hn.replication.sync import Options, synchronize
 from tests.replication.people import ACTORS, ALICE, BOB, STREAMS, Chain, accepted, maker, memory_ref, stream
@@ -437,21 +438,43 @@ def _upload_pack(clone: Path, script: Path, body: str) -> None:
     git(clone, "config", "remote.origin.uploadpack", str(script))
 
 
+# It goes on for ever, and shows it.
+_ENDLESS = "while :; do echo more >&2; sleep 0.1; done"
+
+
+@pytest.mark.parametrize("endless", [1, 2])
 def test_a_history_that_never_ends_leaves_time_for_the_others(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    endless: int, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The fetch of both never ends, or that of the first alone does not either."""
     maker(world.remote).bulk(2)
     maker(world.remote, BOB).bulk(2)
     carol = world.clone("carol")
-    # The second call is the fetch of both. It goes on for ever, and shows it.
-    endless = "[ $n -ne 1 ] || while :; do echo more >&2; sleep 0.1; done"
-    _upload_pack(carol, tmp_path / "upload-pack", endless)
-    monkeypatch.setattr(fetching, "_SHARE", 0.001)
-    assert set(statuses(sync(carol)).values()) == {"promoted"}
-    # Alone it takes all of the time, and that ends it.
-    git(world.remote, "update-ref", "-d", memory_ref("bob"))
-    maker(world.remote, number=1).bulk(1)
-    _upload_pack(carol, tmp_path / "again", endless)
+    _upload_pack(carol, tmp_path / "upload-pack", f"[ $n -lt 1 ] || [ $n -gt {endless} ] || {_ENDLESS}")
+    shares: list[float] = []
+    fetch = Remote.fetch
+
+    def impatient(self: Remote, *arguments: Any, share: float, **options: Any) -> bool:
+        shares.append(share)
+        return fetch(self, *arguments, share=0.0005 if len(shares) <= endless else share, **options)
+
+    monkeypatch.setattr(Remote, "fetch", impatient)
+    result = sync(carol, ok=endless == 1)
+    first = "promoted" if endless == 1 else "dependency-missing"
+    assert sorted(statuses(result).values()) == [first, "promoted"]
+    assert shares == [0.5, 0.5, 0.5]
+    if endless == 2:
+        (refused,) = [each for each in result["outcomes"] if each["status"] == "dependency-missing"]
+        assert refused["detail"] == "not-fetched"
+        assert "it took too long altogether" in refused["diagnostic"]
+
+
+def test_a_history_that_never_ends_takes_all_of_the_time_alone_and_no_more(
+    world: World, tmp_path: Path
+) -> None:
+    maker(world.remote).bulk(1)
+    carol = world.clone("carol")
+    _upload_pack(carol, tmp_path / "upload-pack", f"[ $n -ne 1 ] || {_ENDLESS}")
     repo = Repository.open(str(carol), os.environ)
     error = synchronize(repo, "origin", Options(total=2)).import_error
     assert error is not None

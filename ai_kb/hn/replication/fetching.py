@@ -2,7 +2,8 @@
 
 All are asked for at once; when that fails, or takes more than half of the time that is left, in
 halves, down to the one that fails alone. A remote that hangs, or that has stopped answering, ends
-the fetch. The cap on what comes counts for each attempt.
+the fetch. The cap on what comes counts for each attempt. Only one that is asked for alone may take all
+of the time.
 
 docs/protocol.md, "Replication" (Sync).
 """
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 # At the first failure, and after so many more, the remote is asked whether it is there at all.
 _FAILURES_IN_A_ROW = 8
-# What several histories may take of the time that is left: one that is endless leaves some to the others.
+# What one attempt of several may take of the time that is left: a history that is endless leaves some
+# to the others, and to what becomes of them.
 _SHARE = 0.5
 
 
@@ -38,12 +40,14 @@ class Fetching:
         self.gaps: list[Gap] = []
         self._failures = 0
         self._shallow = False
+        self._share = 1.0
 
     def fetch(self, candidates: Sequence[Candidate]) -> None:
         """Fetch each into its quarantine ref, or decide against it.
 
         Raises ReplicationError when the remote does not answer any more.
         """
+        self._share = _SHARE if len(candidates) > 1 else 1.0
         self._fetch(list(candidates))
         reader = self.quarantine.restart()
         fetched = [candidate for candidate in candidates if not candidate.outcome.status]
@@ -69,7 +73,7 @@ class Fetching:
                 {candidate.ref: quarantine_ref(candidate.ref) for candidate in group},
                 cap=measuring.transfer_cap(self.budgets),
                 alloc=measuring.allocation_limit(self.budgets),
-                share=_SHARE if len(group) > 1 else 1.0,
+                share=self._share,
             )
             self._failures = 0
         except (FetchFailed, FetchTooLarge) as error:

@@ -126,6 +126,7 @@ class _Requests:
     def __exit__(self, *_: object) -> None:
         for number in self._caught:
             signal.signal(number, signal.SIG_DFL)
+        self.obey()  # what came when git had ended
 
     def _note(self, number: int, _: FrameType | None) -> None:
         self._asked = number
