@@ -61,7 +61,7 @@ def runtime_checks(layout: Layout, env: Mapping[str, str]) -> Iterator[Check]:
         yield Check("install: environment", FAIL, f"there is none in {layout.data}", _INSTALL)
         return
     version = os.path.basename(os.path.realpath(current))
-    found = runtime.inspect(runtime.Runtime(current))
+    found = runtime.inspect(runtime.Runtime(current), env)
     if found.problem:
         yield Check("install: environment", FAIL, found.problem, _INSTALL)
     else:

@@ -133,7 +133,7 @@ def make(runtime: Runtime, source: str, env: Env, say: Say) -> None:
         NoEnvironment: with the last lines of what failed.
     """
     if runtime.complete:
-        problem = inspect(runtime).problem
+        problem = inspect(runtime, env).problem
         if not problem:
             return
         say(f"the environment is made again: {problem}")
@@ -149,7 +149,7 @@ def make(runtime: Runtime, source: str, env: Env, say: Say) -> None:
         _link_site(runtime)
         _copy(runtime, source, version, dependencies)
         _compile(runtime, env)
-        problem = inspect(runtime, IMPORTED).problem
+        problem = inspect(runtime, env, IMPORTED).problem
         if problem:
             raise NoEnvironment(f"the new environment is of no use: {problem}", "is the disk full?")
         with open(os.path.join(runtime.directory, COMPLETE), "x", encoding="utf-8") as file:
@@ -261,11 +261,14 @@ class Finding:
     problem: str
 
 
-def inspect(runtime: Runtime, imported: Sequence[str] = ()) -> Finding:
-    """Whether the interpreter runs, every file of byte-code is whole, and ``imported`` can be imported."""
+def inspect(runtime: Runtime, env: Env, imported: Sequence[str] = ()) -> Finding:
+    """Whether the interpreter runs, every file of byte-code is whole, and ``imported`` can be imported.
+
+    ``env`` is the caller's: an interpreter may need a variable of it to find its own library.
+    """
     argv = [runtime.python, "-I", "-B", "-c", _INSPECTION, runtime.site, *imported]
     try:
-        done = subprocess.run(argv, env={}, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(argv, env=dict(env), stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as error:
         return Finding("", f"its Python does not run ({error.strerror})")
     version = done.stdout.decode("utf-8", "replace").strip()

@@ -96,7 +96,7 @@ def test_an_environment_with_torn_byte_code_is_found_and_made_again(
     source.write_text("def f():\n    return 'a value'\n")
     whole = Path(py_compile.compile(str(source), str(package / "__pycache__/a.pyc")) or "")
     version = ".".join(str(number) for number in sys.version_info[:3])
-    assert runtime.inspect(made) == runtime.Finding(version, "")
+    assert runtime.inspect(made, machine.env) == runtime.Finding(version, "")
     said: list[str] = []
     runtime.make(made, str(ROOT), machine.env, said.append)
     assert said == []
@@ -104,7 +104,7 @@ def test_an_environment_with_torn_byte_code_is_found_and_made_again(
     monkeypatch.setattr(runtime, "base_python", lambda: str(fake(tmp_path, "python3", "exit 3")))
     for size in (0, 15, 16, 40, len(data) - 1):
         whole.write_bytes(data[:size])
-        found = runtime.inspect(made)
+        found = runtime.inspect(made, machine.env)
         assert found.python == version
         assert found.problem.startswith(f"{whole} is damaged: "), size
     with pytest.raises(runtime.NoEnvironment):
@@ -113,11 +113,20 @@ def test_an_environment_with_torn_byte_code_is_found_and_made_again(
     assert not os.path.exists(made.directory)
 
 
+def test_an_interpreter_that_needs_a_variable_to_run_is_looked_at_with_it(tmp_path: Path) -> None:
+    made = runtime.Runtime(str(tmp_path))
+    needs = f'[ "$ITS_LIBRARY" = /opt/lib ] || exit 127\nexec \'{sys.executable}\' "$@"'
+    (tmp_path / "bin").symlink_to(fake(tmp_path, "python", needs).parent)
+    version = ".".join(str(number) for number in sys.version_info[:3])
+    assert runtime.inspect(made, {"ITS_LIBRARY": "/opt/lib"}, ["json"]) == runtime.Finding(version, "")
+    assert runtime.inspect(made, {}) == runtime.Finding("", "its Python ends with 127")
+
+
 def test_a_library_that_cannot_be_loaded_is_named(tmp_path: Path) -> None:
     made = runtime.Runtime(str(tmp_path))
     (tmp_path / "bin").mkdir()
     Path(made.python).symlink_to(sys.executable)
-    problem = runtime.inspect(made, ["json", "no_such_library"]).problem
+    problem = runtime.inspect(made, {}, ["json", "no_such_library"]).problem
     assert problem == "no_such_library cannot be imported: No module named 'no_such_library'"
 
 
