@@ -305,7 +305,7 @@ def remove(data: bytes, marker: str, before: Shape | None = None) -> bytes:
         if pruned != text:
             text = pruned
             del expected["hooks"]
-    if FILE in before and expected in _NEW:
+    if FILE in before and _is_bare(text, expected):
         return doc.encode(before[FILE])
     for name in (*(f"{HOOKS}.{event}" for event in sorted(touched)), HOOKS, ROOT):
         text = _as_before(text, name, before.get(name, ""))
@@ -412,4 +412,8 @@ def shape(data: bytes | None) -> dict[str, str]:
 def is_bare(data: bytes) -> bool:
     """Whether a file holds nothing but what the installer gives a new one besides the hooks."""
     document = _load(data)
-    return document is None or document[1] in _NEW
+    return document is None or _is_bare(document[0].text, document[1])
+
+
+def _is_bare(text: str, value: Any) -> bool:
+    return value in _NEW and not _COMMENTS.search(text)

@@ -145,6 +145,17 @@ def test_a_file_of_white_space_is_that_again(nothing: bytes) -> None:
     }
 
 
+@pytest.mark.parametrize("comment", [b"// mine\n", b"/* mine */"])
+def test_a_comment_in_a_file_that_held_nothing_stays(comment: bytes) -> None:
+    made = json_edit.add(b"\n", WANTED, {"version": 1})
+    commented = made.replace(b'"version"', comment + b'"version"')
+    rest = json_edit.remove(commented, MARK, json_edit.shape(b"\n"))
+    assert comment in rest
+    assert loads(rest.decode()) == {"version": 1}
+    assert not json_edit.is_bare(rest)
+    assert json_edit.is_bare(rest.replace(comment, b""))
+
+
 def test_white_space_is_put_back_only_where_the_rest_is_as_it_was() -> None:
     before = b'{"a": 1, "hooks": { \n }}\n'
     after = json_edit.add(before, WANTED)
