@@ -127,12 +127,13 @@ def clean_up(spec_dir: str, now: float, *, root: str | None = None, force: bool 
     try:
         with locks.activity(spec_dir, exclusive=True, timeout=0):
             removed = _clean(spec_dir, now - CLEAN_AFTER)
-            for directory in {spec_dir, root or spec_dir}:
-                ledger.forget_older_than(directory, CLEAN_AFTER, now)
+            ledger.forget_older_than(spec_dir, CLEAN_AFTER, now)
             files.write_atomic(marker, b"", durable=False)
             os.utime(marker, (now, now))
     except files.LockTimeout:
         return []
+    if root is not None:  # not this workspace's: what fails there is no reason to clean here again
+        ledger.forget_older_than(root, CLEAN_AFTER, now)
     return removed
 
 

@@ -190,6 +190,23 @@ def test_the_ledger_of_the_root_is_cleaned_as_well(spec_dir: str, tmp_path: Path
     assert [entry["message"] for entry in ledger.entries(str(root))] == ["new"]
 
 
+def test_a_ledger_of_the_root_that_cannot_be_used_leaves_cleaning_once_a_day(
+    spec_dir: str, tmp_path: Path
+) -> None:
+    now = time.time()
+    fill(spec_dir, 8, now)
+    root = tmp_path / "root"
+    root.mkdir(mode=0o700)
+    ledger.add(str(root), "hook", "old", now=now - 8 * DAY)
+    (root / ledger.FILE).chmod(0o666)
+    with pytest.raises(UnsafePath):
+        upkeep.clean_up(spec_dir, now, root=str(root))
+    assert ledger.entries(spec_dir) == []
+    fill(spec_dir, 8, now)
+    os.utime(os.path.join(spec_dir, locks.LOCKS, ".cleaned"), (now, now))
+    assert upkeep.clean_up(spec_dir, now + 1, root=str(root)) == []
+
+
 def test_after_seven_days_only_what_nobody_needs_goes(spec_dir: str) -> None:
     now = time.time()
     fill(spec_dir, 7.1, now)
