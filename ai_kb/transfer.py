@@ -123,7 +123,7 @@ def import_lines(store: Store, lines: Iterable[Line], name: str, *, dry_run: boo
         name: what the accepted refs are kept under, like a remote.
 
     Raises:
-        KbError: a stream has a gap, or differs from what is there; nothing was changed.
+        KbError: a stream has a gap, contradicts itself or differs from what is there; nothing was changed.
         HnError: a ref was moved by somebody else meanwhile. Streams before it are in.
     """
     if not is_remote_name(name):
@@ -131,7 +131,12 @@ def import_lines(store: Store, lines: Iterable[Line], name: str, *, dry_run: boo
     streams: dict[tuple[str, str], dict[int, Line]] = {}
     for line in lines:
         envelope = line.memory.envelope
-        streams.setdefault((envelope.actor, envelope.stream), {})[envelope.sequence] = line
+        first = streams.setdefault((envelope.actor, envelope.stream), {}).setdefault(envelope.sequence, line)
+        if first.memory.id != line.memory.id:
+            raise KbError(
+                f"stream {envelope.stream} of {envelope.actor} says two things at sequence "
+                f"{envelope.sequence}; nothing was changed"
+            )
     own = Keyring.of(store.repo).active_actor()
     plans: list[_Plan] = []
     with store.repo.objects() as reader:

@@ -909,6 +909,23 @@ def test_what_says_something_else_at_a_place_that_is_taken_is_refused(kb: Cli, g
     assert memory not in kb("list", "--lifecycle", "all", "--json")
 
 
+def test_an_export_that_says_two_things_at_one_place_is_refused(kb: Cli, tmp_path: Path, git: Git) -> None:
+    kb.remember()
+    past = kb("export")
+    value = json.loads(past)
+    git(
+        stores.home_path(kb.env), "update-ref", "-d", f"refs/hn/memory/{value['actor']}/{value['stream'][7:]}"
+    )
+    kb.remember("Another past", "of the same actor")
+    both = past + kb("export")
+    other = Cli(kb.cwd, {**kb.env, "AI_KB_HOME": str(tmp_path / "o"), "XDG_CACHE_HOME": str(tmp_path / "c")})
+    other("init")
+    other("import", "-", stdin=both, code=1)
+    assert "says two things at sequence 1; nothing was changed" in other.err
+    assert git(stores.home_path(other.env), "for-each-ref", "refs/hn") == ""
+    assert [s["added"] for s in other.json("import", "-", stdin=past + past)] == [1]
+
+
 def test_an_import_is_done_as_a_whole_or_not_at_all(kb: Cli, tmp_path: Path, git: Git) -> None:
     exports = []
     for name in ("one", "two"):
