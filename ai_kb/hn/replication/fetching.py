@@ -1,9 +1,10 @@
 """Getting the selected histories into the quarantine, so that one that cannot be had hinders no other.
 
 All are asked for at once; when that fails, or takes more than half of the time that is left, in
-halves, down to the one that fails alone. A remote that hangs, or that has stopped answering, ends
-the fetch. The cap on what comes counts for each attempt. Only one that is asked for alone may take all
-of the time.
+quarters, down to the one that fails alone. Half of the time for a quarter of the histories: of what
+is merely much a part is had, and the next sync gets more. A remote that hangs, or that has stopped
+answering, ends the fetch. The cap on what comes counts for each attempt. Only one that is asked for
+with no other may take all of the time.
 
 docs/protocol.md, "Replication" (Sync).
 """
@@ -28,6 +29,7 @@ _FAILURES_IN_A_ROW = 8
 # What one attempt of several may take of the time that is left: a history that is endless leaves some
 # to the others, and to what becomes of them.
 _SHARE = 0.5
+_PARTS = 4
 
 
 class Fetching:
@@ -79,9 +81,9 @@ class Fetching:
         except (FetchFailed, FetchTooLarge) as error:
             self.quarantine.sweep()
             if len(group) > 1:
-                middle = len(group) // 2
-                self._fetch(group[:middle])
-                self._fetch(group[middle:])
+                size = -(-len(group) // _PARTS)
+                for start in range(0, len(group), size):
+                    self._fetch(group[start : start + size])
             else:
                 self._give_up(group[0], error)
 
