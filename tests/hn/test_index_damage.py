@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -167,9 +168,9 @@ def test_what_a_file_made_anew_does_not_mend_is_an_error() -> None:
 
 
 def test_a_lock_is_no_damage_and_text_that_is_none_is() -> None:
-    connection = sqlite3.connect(":memory:")
-    with pytest.raises(sqlite3.OperationalError) as found:
-        connection.execute("SELECT CAST(x'ff80' AS TEXT)").fetchone()
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with pytest.raises(sqlite3.OperationalError) as found:
+            connection.execute("SELECT CAST(x'ff80' AS TEXT)").fetchone()
     assert is_damage(found.value)
     assert not is_damage(OSError("the disk"))
     assert not is_damage(KeyboardInterrupt())

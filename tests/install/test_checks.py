@@ -309,25 +309,25 @@ def test_hooks_that_the_user_switched_off_in_codex_are_a_failure(machine: Machin
 
 
 @pytest.mark.parametrize(
-    ("script", "words"),
+    ("script", "seconds", "words"),
     [
-        ("pass", "ended without an answer"),
-        ("import time; time.sleep(60)", "did not answer in time"),
-        ("print(3)", "no list of hooks"),
+        ("pass", 60.0, "ended without an answer"),
+        ("import time; time.sleep(60)", 1.0, "did not answer in time"),
+        ("import sys; sys.stdin.readline(); print(3)", 60.0, "no list of hooks"),
         (
             'import sys; sys.stdin.readline(); print("{\\"id\\": 1, \\"error\\": {}}")',
+            60.0,
             "does not list its hooks",
         ),
     ],
 )
 def test_a_codex_that_cannot_be_asked_is_a_warning(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, script: str, words: str
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, script: str, seconds: float, words: str
 ) -> None:
     codex(machine, script)
     machine.install()
-    monkeypatch.setattr(codex_trust, "SECONDS", 1.0)
     real = codex_trust.ask
-    monkeypatch.setattr(codex_trust, "ask", lambda env, path: real(env, path, 1.0))
+    monkeypatch.setattr(codex_trust, "ask", lambda env, path: real(env, path, seconds))
     check = by_name(machine)["codex: trusted"]
     assert check.status == WARN
     assert words in check.detail

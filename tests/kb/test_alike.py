@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -29,6 +29,17 @@ VOCABULARY = """
 """.split()
 
 
+_opened: list[Index] = []
+
+
+@pytest.fixture(autouse=True)
+def closed() -> Iterator[None]:
+    """Every index that a test made is closed after it."""
+    yield
+    while _opened:
+        _opened.pop().conn.close()
+
+
 class Indexed(Index):
     """Records in the tables of an index, in memory; no repository behind them."""
 
@@ -36,6 +47,7 @@ class Indexed(Index):
         conn = cache_file.connect(":memory:", write=True, timeout=0, fresh=True)
         assert conn is not None
         self.conn = conn
+        _opened.append(self)
         self.person = person
         self.gone = set()
         EXTENSION.create(conn)
