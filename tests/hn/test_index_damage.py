@@ -168,9 +168,8 @@ def test_what_a_file_made_anew_does_not_mend_is_an_error() -> None:
 
 
 def test_a_lock_is_no_damage_and_text_that_is_none_is() -> None:
-    with closing(sqlite3.connect(":memory:")) as connection:
-        with pytest.raises(sqlite3.OperationalError) as found:
-            connection.execute("SELECT CAST(x'ff80' AS TEXT)").fetchone()
+    with closing(sqlite3.connect(":memory:")) as conn, pytest.raises(sqlite3.OperationalError) as found:
+        conn.execute("SELECT CAST(x'ff80' AS TEXT)").fetchone()
     assert is_damage(found.value)
     assert not is_damage(OSError("the disk"))
     assert not is_damage(KeyboardInterrupt())
