@@ -33,12 +33,19 @@ def record(number: int, capsule: dict) -> IndexedRecord:
     return IndexedRecord(number, capsule["id"], "", "", number, "", "record", payload)
 
 
+class _Closing(sqlite3.Connection):
+    """A connection that closes itself with its last user: Python 3.13 complains of others."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Store:
     """Some capsules in a store of their own."""
 
     def __init__(self, capsules: Sequence[dict]) -> None:
         self.ids = [capsule["id"] for capsule in capsules]
-        conn = sqlite3.connect(":memory:")
+        conn = sqlite3.connect(":memory:", factory=_Closing)
         EXTENSION.create(conn)
         EXTENSION.apply(conn, [record(number, c) for number, c in enumerate(capsules)], [])
         self.source = Source("home", conn, (1 << len(capsules)) - 1)

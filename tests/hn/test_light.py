@@ -6,6 +6,7 @@ import base64
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,8 @@ def test_signatures_are_judged_the_same_either_way(wire: dict[str, Any], alice: 
 def test_sqlite_is_the_same_module_with_or_without_its_date_adapters(monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
-    assert cache_file.sqlite().connect(":memory:").execute("SELECT 1").fetchone() == (1,)
+    with closing(cache_file.sqlite().connect(":memory:")) as conn:
+        assert conn.execute("SELECT 1").fetchone() == (1,)
     assert cache_file.sqlite().DatabaseError is sqlite3.DatabaseError
     monkeypatch.setitem(sys.modules, "_sqlite3", None)
     assert cache_file.sqlite() is sqlite3
