@@ -36,6 +36,7 @@ _CHUNK = 1 << 16
 # Requests written ahead of the answers read: far below what two pipe buffers hold.
 _WINDOW = 128
 _STDERR_LIMIT = 8192
+_TOO_SLOW = "git did not answer in time; it was stopped"
 # What for-each-ref says on stderr, and ends with 0.
 _PASSED_OVER = ("warning: ignoring broken ref ", "warning: ignoring ref with broken name ")
 
@@ -175,9 +176,23 @@ class _Child:
             self.wait(None)
 
 
+def _left(deadline: float | None) -> float | None:
+    """Seconds until the deadline; raises GitTimeout when there are none."""
+    if deadline is None:
+        return None
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise GitTimeout(_TOO_SLOW)
+    return left
+
+
 def _poll(read: Iterable[int], write: Iterable[int], deadline: float | None) -> tuple[list[int], list[int]]:
-    """Descriptors that are ready; raises GitTimeout when the deadline passes first."""
-    timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
+    """Descriptors that are ready; raises GitTimeout when the deadline passes first.
+
+    A deadline that has passed is that also where a descriptor is ready: a child that never
+    stops talking has no more time than a silent one.
+    """
+    timeout = _left(deadline)
     if hasattr(select, "poll"):
         poller = select.poll()
         readers, writers = set(read), set(write)
@@ -192,7 +207,7 @@ def _poll(read: Iterable[int], write: Iterable[int], deadline: float | None) -> 
         readable, writable, _ = select.select(list(read), list(write), [], timeout)
         result = readable, writable
     if not result[0] and not result[1]:
-        raise GitTimeout("git did not answer in time; it was stopped")
+        raise GitTimeout(_TOO_SLOW)
     return result
 
 
@@ -395,6 +410,7 @@ class CatFile:
 
     def _await(self) -> None:
         assert self._child is not None
+        _left(self._deadline)  # one that always has something to say is stopped too
         try:
             self._fill()
         except BlockingIOError:  # git is still at it

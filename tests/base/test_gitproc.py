@@ -72,6 +72,28 @@ def test_nothing_blocks_past_the_deadline_and_no_child_is_left(tmp_path: Path) -
     assert _open_descriptors() == before
 
 
+def test_a_child_that_never_stops_talking_is_stopped_at_the_deadline(tmp_path: Path) -> None:
+    env = _script(tmp_path / "bin", f"echo $$ > {tmp_path}/pid\nexec yes >&2\n")
+    with pytest.raises(GitTimeout):
+        run((), ("x",), env=env, deadline=time.monotonic() + 0.4)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    env = _script(tmp_path / "bin", "exec tr '\\\\0' x < /dev/zero\n")  # a line without an end
+    with CatFile((), env=env, deadline=time.monotonic() + 0.4) as objects, pytest.raises(GitTimeout):
+        objects.info(["HEAD"])
+
+
+def test_after_the_deadline_the_answer_is_the_same_whether_git_has_ended_or_not(tmp_path: Path) -> None:
+    for script in ("exit 128\n", "exec sleep 60\n", "exec <&-; echo done\n"):
+        env = _script(tmp_path / "bin", script)
+        with CatFile((), env=env, deadline=0.0) as objects, pytest.raises(GitTimeout):
+            objects.start()
+            time.sleep(0.2)  # the first one has gone away by then
+            objects.info(["HEAD"])
+        with pytest.raises(GitTimeout):
+            run((), ("x",), env=env, deadline=0.0)
+
+
 def test_a_child_that_closes_its_output_and_goes_on_is_stopped_at_the_deadline(tmp_path: Path) -> None:
     env = _script(tmp_path / "bin", "exec >&- 2>&- sleep 60\n")
     start = time.monotonic()
