@@ -145,19 +145,15 @@ class _Child:
             self.stdin = -1
 
     def wait(self, deadline: float | None) -> int:
-        """Exit status; a child that will not end by itself is killed at the deadline."""
-        if self._status is None:
-            while deadline is not None:
-                pid, status = os.waitpid(self._pid, os.WNOHANG)
-                if pid:
-                    self._status = os.waitstatus_to_exitcode(status)
-                    return self._status
+        """Exit status. Raises GitTimeout where the child goes on at the deadline; ``close`` stops it."""
+        while self._status is None:
+            pid, status = os.waitpid(self._pid, 0 if deadline is None else os.WNOHANG)
+            if pid:
+                self._status = os.waitstatus_to_exitcode(status)
+            elif deadline is not None:
                 if time.monotonic() >= deadline:
-                    self.kill()
-                    break
+                    raise GitTimeout(_TOO_SLOW)
                 time.sleep(0.001)
-            if self._status is None:
-                self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         return self._status
 
     def kill(self) -> None:
@@ -353,7 +349,7 @@ class CatFile:
                 try:
                     request = request[os.write(self._child.stdin, request[:_CHUNK]) :]
                 except BrokenPipeError:
-                    raise self._ended() from None
+                    return  # its output says how it went, as where it took this in just before it left
             elif readable:
                 self._fill()
 
