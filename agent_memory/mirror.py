@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 LOCK = "mirror.lock"
 STALE_SECONDS = 3600.0  # a temporary file this old belongs to nobody
+# Nanoseconds between two times that a file system tells apart, with fractions of seconds and without.
+_SECOND = 1_000_000_000
+_TICK, _COARSE = 20_000_000, 2 * _SECOND
 _SUFFIXES = (topics.WORKLOG_SUFFIX, topics.SPEC_SUFFIX, topics.NO_CONTEXT_SUFFIX)
 
 
@@ -121,11 +124,11 @@ class Mirror:
             return []
 
     def _copy(self, name: str) -> bool:
-        """Copy one file to the mirror unless it is there with the same size and time."""
+        """Copy one file to the mirror unless it is there as it is."""
         source, target = self.state.path(name), self.path(name)
         status = os.lstat(source)
         files.check_private(source, status)
-        if not stat.S_ISREG(status.st_mode) or _same(target, status):
+        if not stat.S_ISREG(status.st_mode) or _same(target, source, status):
             return False
         if name.endswith(topics.WORKLOG_SUFFIX):
             # The lock of its writers: a copy never ends in the middle of a record.
@@ -222,12 +225,19 @@ def _is_temporary(name: str) -> bool:
     return name.startswith(".") and name.endswith(".tmp")
 
 
-def _same(path: str, status: os.stat_result) -> bool:
+def _same(path: str, source: str, status: os.stat_result) -> bool:
+    """Whether the copy at ``path`` is what ``source`` is. Size and time say so, but not of a copy that was
+    made in the moment in which its source was written: in that it may have been written again."""
     try:
         there = os.lstat(path)
-    except FileNotFoundError:
+        if (there.st_size, there.st_mtime_ns) != (status.st_size, status.st_mtime_ns):
+            return False
+        moment = _TICK if there.st_mtime_ns % _SECOND else _COARSE
+        return there.st_ctime_ns - there.st_mtime_ns > moment or files.read_private(
+            path
+        ) == files.read_private(source)
+    except (OSError, SuiteError):
         return False
-    return (there.st_size, there.st_mtime_ns) == (status.st_size, status.st_mtime_ns)
 
 
 def _write_with_time(path: str, data: bytes, mtime_ns: int) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from agent_base import files
 from agent_base.errors import UnsafePath
-from agent_memory import locks, mirror, topics
+from agent_memory import locks, topics
 from agent_memory.mirror import Mirror
 from tests.memory.support import NOW, SESSION, memory, ok, record, state_of, write_spec
 
@@ -279,18 +280,37 @@ class TestSafety:
         assert not os.path.exists(old)
         assert os.path.exists(young)
 
-    def test_a_worklog_is_copied_under_the_lock_of_its_writers(self, tmp_path: Path) -> None:
+    def test_a_worklog_is_copied_under_the_lock_of_its_writers(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         ok(tmp_path, "select", "fix", "--create", "--session-id", SESSION)
         record(tmp_path, SESSION, "make")
         spec_dir = state_of(tmp_path).spec_dir
-        with locks.target_lock(spec_dir, "fix"):
-            from threading import Thread
+        there = mirror_of(tmp_path)
+        held = locks.target_lock(spec_dir, "fix")
+        refused: list[str] = []
 
-            result: list[mirror.Synced] = []
-            thread = Thread(target=lambda: result.append(mirror_of(tmp_path).sync(T)))
-            thread.start()
-            thread.join(0.2)
-            waited = thread.is_alive()
-        thread.join()
-        assert waited
-        assert result[0].copied == ["fix.worklog.jsonl"]
+        def impatient(spec_dir: str, topic: str, timeout: float | None) -> files.locked:
+            """Tried once while somebody writes, then as it is."""
+            with pytest.raises(files.LockTimeout), locks_target(spec_dir, topic, 0):
+                pass
+            assert not os.path.exists(there.path("fix.worklog.jsonl"))
+            refused.append(topic)
+            held.__exit__()
+            return locks_target(spec_dir, topic, timeout)
+
+        locks_target = locks.target_lock
+        held.__enter__()
+        monkeypatch.setattr(locks, "target_lock", impatient)
+        assert there.sync(T).copied == ["fix.worklog.jsonl"]
+        assert refused == ["fix"]
+
+    def test_a_change_that_a_coarse_clock_does_not_show_is_copied(self, tmp_path: Path) -> None:
+        there = mirror_of(tmp_path)
+        moment = time.time() + 1000
+        for text in ("one\n", "two\n", "six\n"):
+            write_spec(tmp_path, "fix", text)
+            os.utime(state_of(tmp_path).spec_path("fix"), (moment, moment))
+            assert there.sync(T).copied == ["fix.txt"]
+            assert mirrored(tmp_path)["fix.txt"] == text
+            assert there.sync(T).copied == []
