@@ -10,6 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from agent_memory import ledger, moves, starts
+from agent_memory.commands import _shared
+from ai_kb import injection
+from ai_kb.hn import cache_refresh
+from hooks import _entry, session_context
+
 _DEPTHS = {"quick": 1.0, "deep": float(os.environ.get("HYPOTHESIS_DEPTH") or 50)}
 _PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 
@@ -24,13 +30,19 @@ for _name, _depth in _DEPTHS.items():
         _name,
         max_examples=max(1, round(60 * _depth)),
         deadline=None,  # the machine may be busy
-        suppress_health_check=[HealthCheck.function_scoped_fixture],  # each example makes what it needs
+        # What a checkout says of itself is the same every time; new examples are for the deep profile.
+        derandomize=_name == "quick",
+        # Each example makes what it needs, and how long that takes is the machine's business.
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
 settings.load_profile(_PROFILE)
 
 _KEEP = {"PATH", "LANG", "TERM", "SYSTEMROOT", "PIP_NO_INDEX", "PIP_FIND_LINKS"}
 _REAL_HOME = os.path.expanduser("~")
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# Seconds that nothing takes on any machine: the limit of a wait that a test expects to end.
+PATIENCE = 600.0
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +62,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Test Person\n\temail = test@example.invalid\n"
         "[init]\n\tdefaultBranch = main\n[commit]\n\tgpgsign = false\n[gc]\n\tauto = 0\n"
-        "[safe]\n\tdirectory = *\n"
+        "[maintenance]\n\tauto = false\n[safe]\n\tdirectory = *\n"
     )
     values = {
         "HOME": str(home),
@@ -70,6 +82,35 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[s
     assert os.environ.get("HOME") != _REAL_HOME
     # A workspace that holds the isolated spec root makes hooks pass that over.
     assert not os.path.lexists(f"/tmp/specs{tmp_path}"), "the test wrote to the real spec root"
+
+
+@pytest.fixture
+def as_shipped() -> None:
+    """For a test of the limits themselves: they are what users have."""
+
+
+@pytest.fixture(autouse=True)
+def unhurried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks and commands that run in this process, or in a fork of it, have all the time that they need.
+
+    A hook that meets its limit prints nothing, and a machine that is slow or stands still for some seconds
+    would let it. A test of what happens then sets the limit that it means, or asks for ``as_shipped``.
+    """
+    if "as_shipped" in request.fixturenames:
+        return
+    for depth in injection.DEADLINE:
+        monkeypatch.setitem(injection.DEADLINE, depth, PATIENCE)
+    monkeypatch.setattr(cache_refresh, "_IMPATIENT_SECONDS", PATIENCE)
+    monkeypatch.setattr(session_context, "_DRAIN_SECONDS", PATIENCE)
+    monkeypatch.setattr(_entry, "LIMIT", PATIENCE)
+    for module, name in (
+        (ledger, "LOCK_TIMEOUT"),
+        (moves, "LOCK_SECONDS"),
+        (starts, "_LOCK_SECONDS"),
+        (session_context, "_LOCK_SECONDS"),
+        (_shared, "LOCK_SECONDS"),
+    ):
+        monkeypatch.setattr(module, name, PATIENCE)
 
 
 @pytest.fixture

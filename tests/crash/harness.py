@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import stat
 import sys
@@ -166,5 +167,6 @@ def explore(
             except BaseException as error:
                 error.add_note(f"after {mode} at call {at} of {total}; kept in {directory}")
                 raise
+            shutil.rmtree(directory)  # memory is what it takes room of
             runs += 1
     return runs

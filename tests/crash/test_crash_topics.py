@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -146,6 +147,7 @@ def test_a_merge_killed_again_while_it_is_finished(fast_tmp: Path) -> None:
             harness.run(lambda b=base: merge(b), again, harness.BEFORE)  # type: ignore[misc]
             merge(base)
             check_merged(base)
+            shutil.rmtree(base)
 
 
 def test_what_is_recorded_between_the_kill_and_the_second_run_is_kept(fast_tmp: Path) -> None:
@@ -165,6 +167,7 @@ def test_what_is_recorded_between_the_kill_and_the_second_run_is_kept(fast_tmp: 
         if moves.unfinished(state(base)) or state(base).bucket_exists("src"):
             merge(base)
         assert texts(base, "dst") == ["src 1", "dst 2", "src 3", "later"], at
+        shutil.rmtree(base)
 
 
 # ---------------------------------------------------------------- select

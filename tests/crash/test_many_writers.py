@@ -14,6 +14,7 @@ import pytest
 from agent_memory import locks, queue, recorder, spool, upkeep, worklog
 from agent_memory import workspace as places
 from agent_memory.topics import State
+from tests.conftest import PATIENCE
 from tests.memory import recording
 
 WRITERS = 64
@@ -123,7 +124,7 @@ def test_topics_folded_while_others_write_lose_nothing(state: State) -> None:
     """A reader who wants everything settled gets in between writers, and keeps their order."""
     writers = start_writers(state, 20)
     for turn in range(5):
-        with locks.activity(state.spec_dir, exclusive=True, timeout=60):
+        with locks.activity(state.spec_dir, exclusive=True, timeout=PATIENCE):
             source, target = (TOPIC, "other") if turn % 2 == 0 else ("other", TOPIC)
             upkeep.fold(state.spec_dir, source, target, keep=WRITERS * EVENTS)
     for process in writers:

@@ -14,8 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ai_kb import consent
+from ai_kb import consent, injection
 from hooks import _entry, session_context
+from tests.conftest import PATIENCE
 from tests.kb.kbworld import NOW, PROMPT, TITLE, World, context_of
 
 
@@ -153,7 +154,7 @@ def test_a_git_directory_whose_configuration_names_programs_runs_none_in_a_hook(
         ["git", "-C", str(world.workspace), "cat-file", "-p", "HEAD:.hn/policy.json"],
         capture_output=True, check=False, env=world.env,
     )  # fmt: skip
-    assert canary.read_text() == "hit\n"  # the trap works
+    assert set(canary.read_text().splitlines()) == {"hit"}  # the trap works
     canary.unlink()
     assert world.prompt(PROMPT) == ""
     assert "## Session memory" in _start(world)
@@ -187,7 +188,10 @@ def test_names_that_a_repository_chooses_cannot_forge_the_frame(world: World) ->
     assert not [line for line in context.split("\n") if line.startswith("##-System")]
 
 
-def test_a_pipe_in_the_place_of_a_git_file_does_not_hang_a_hook(tmp_path: Path, world: World) -> None:
+def test_a_pipe_in_the_place_of_a_git_file_does_not_hang_a_hook(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(injection.DEADLINE, "balanced", 1.0)
     place = tmp_path / "unpacked"
     (place / ".git").mkdir(parents=True)
     (place / ".git/HEAD").write_text("ref: refs/heads/main\n")
@@ -202,7 +206,7 @@ def test_a_pipe_in_the_place_of_a_git_file_does_not_hang_a_hook(tmp_path: Path, 
             os._exit(0)
     import time
 
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     done = 0
     while not done and time.monotonic() < end:
         done, _ = os.waitpid(pid, os.WNOHANG)

@@ -27,6 +27,7 @@ from agent_memory import ledger
 from ai_kb import inject_text, report_data, report_html, report_page
 from ai_kb.report_data import CapsuleInfo, Listed, Report
 from ai_kb.report_html import VOID
+from tests.conftest import PATIENCE
 from tests.kb.reportworld import NOW, ReportWorld, eventful
 
 BREAKOUT = '</script></style></title><script>document.title="pwned"</script><img src=x onerror=alert(1)>'
@@ -443,7 +444,7 @@ class Browser:
                 [self.program, *flags, f"--user-data-dir={short}/profile", *more, page.as_uri()],
                 capture_output=True,
                 check=False,
-                timeout=200,
+                timeout=PATIENCE,
                 env={**os.environ, "TMPDIR": short},
             )
         self.log = done.stderr.decode("utf-8", "replace")

@@ -13,6 +13,7 @@ import pytest
 from agent_base.errors import UnsafePath
 from agent_base.files import LockTimeout
 from ai_kb.seen import Seen, injections, seen_ids, state_path
+from tests.conftest import PATIENCE
 
 KEY = "session-1"
 
@@ -145,7 +146,7 @@ def test_whoever_waits_too_long_gives_up(spec: str) -> None:
         results = context.Queue()
         process = context.Process(target=_try, args=(spec, results))
         process.start()
-        assert results.get(timeout=20) == "LockTimeout"
+        assert results.get(timeout=PATIENCE) == "LockTimeout"
         process.join()
 
 
@@ -176,7 +177,7 @@ def test_processes_at_the_same_time_never_show_the_same_twice(spec: str) -> None
     for process in processes:
         process.start()
     start.set()
-    claimed = [name for _ in processes for name in results.get(timeout=60)]
+    claimed = [name for _ in processes for name in results.get(timeout=PATIENCE)]
     for process in processes:
         process.join()
     assert sorted(claimed) == sorted(f"id-{n}" for n in range(20))

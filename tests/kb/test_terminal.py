@@ -17,6 +17,7 @@ from agent_base.cli import string_console
 from ai_kb import consent
 from ai_kb.cli import main
 from ai_kb.hn import progress
+from tests.conftest import PATIENCE
 from tests.kb.kbworld import World
 
 COMMAND = [sys.executable, "-I", "-c", "from ai_kb.cli import entry; entry()"]
@@ -40,7 +41,7 @@ def at_terminal(
     os.write(ours, types.encode())
     screen = b""
     try:
-        while select.select([ours], [], [], 60)[0]:
+        while select.select([ours], [], [], PATIENCE)[0]:
             data = os.read(ours, 4096)
             if not data:
                 break
@@ -48,7 +49,7 @@ def at_terminal(
     except OSError:  # Linux: the other side is gone
         pass
     os.close(ours)
-    return process.wait(timeout=60), screen.decode("utf-8", "replace")
+    return process.wait(timeout=PATIENCE), screen.decode("utf-8", "replace")
 
 
 def test_policy_accept_asks_at_a_terminal_and_refuses_without(world: World) -> None:

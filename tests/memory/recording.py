@@ -10,6 +10,7 @@ from pathlib import Path
 from agent_memory import queue, recorder, spool, worklog
 from agent_memory import workspace as places
 from agent_memory.topics import State
+from tests.conftest import PATIENCE
 
 PAYLOADS = Path(__file__).parents[1] / "data/payloads"
 
@@ -58,8 +59,9 @@ def record(base: str | None = None) -> None:
 
 
 def records(spec_dir: str, topic: str | None = None) -> list[dict[str, object]]:
-    """Records of one topic's worklog, or of all worklogs."""
-    names = sorted(n for n in os.listdir(spec_dir) if n.endswith(worklog.SUFFIX)) if topic is None else []
+    """Records of one topic's worklog, or of all worklogs; none where nothing was recorded yet."""
+    there = os.listdir(spec_dir) if os.path.isdir(spec_dir) else []
+    names = sorted(n for n in there if n.endswith(worklog.SUFFIX)) if topic is None else []
     paths = [worklog.path(spec_dir, topic)] if topic else [os.path.join(spec_dir, n) for n in names]
     return [entry for path in paths for entry in worklog.read(path)]
 
@@ -87,7 +89,7 @@ def assert_settled(spec_dir: str, expected: list[str], topic: str | None = None)
     assert queue.pending(spec_dir) == []
 
 
-def wait_for(condition: object, seconds: float = 20.0) -> None:
+def wait_for(condition: object, seconds: float = PATIENCE) -> None:
     """Until ``condition()`` is true; fails when it does not become so."""
     assert callable(condition)
     end = time.monotonic() + seconds

@@ -11,12 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agent_base import files
 from agent_base.cli import string_console
-from agent_memory import ledger, moves, queue, spool, topics
+from agent_memory import doctor, ledger, moves, queue, spool, topics
 from agent_memory.cli import VERBS, main
 from agent_memory.topics import State
 from tests.conftest import REPOSITORY
@@ -158,6 +159,7 @@ class TestList:
 
     def test_shows_the_rest_of_a_workspace_with_files_that_could_be_planted(self, repository: Path) -> None:
         write_spec(repository, "fix", "summary: kept\n")
+        age_files(repository, "fix", NOW.timestamp())
         state = state_of(repository)
         for name in ("fix.worklog.jsonl", topics.POINTER, f"{topics.BINDING_PREFIX}S.txt"):
             os.symlink("/etc/passwd", state.path(name))
@@ -343,7 +345,7 @@ class TestSpec:
         state_of(tmp_path).bind(SESSION, "fix")
         run = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
         where = f"--session-id {SESSION} --workspace '{tmp_path}'"
-        note = f"timeout 20 '{sys.executable}' -c \"{run}\" note fact seen {where}"
+        note = f"timeout 600 '{sys.executable}' -c \"{run}\" note fact seen {where}"
         env = self.editor(tmp_path, f'{note} >/dev/null || exit 5; echo two >> "$2"')
         ok(tmp_path, "spec", "--edit", "--topic", "fix", env=env)
         assert state_of(tmp_path).read_spec("fix") == "one\ntwo\n"
@@ -614,12 +616,16 @@ class TestDoctor:
         assert ran.code == 1
         assert f"{name}' is a symbolic link" in ran.out
 
-    def test_tells_of_events_that_no_recorder_comes_for_and_records_them(self, repository: Path) -> None:
+    def test_tells_of_events_that_no_recorder_comes_for_and_records_them(
+        self, repository: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         state_dir = State.of(os.environ, str(repository), hook=False).spec_dir
         recording.put(recording.payload(SESSION, "waits", repository), repository)
         assert "1 event of all workspaces about to be recorded" in ok(repository, "doctor").out
         (event,) = Path(spool.location(recording.root())).glob("*.event")
-        os.utime(event, (time.time() - 3_660,) * 2)
+        moment = time.time()
+        os.utime(event, (moment - 3_690,) * 2)
+        monkeypatch.setattr(doctor, "time", SimpleNamespace(time=lambda: moment))
         ran = memory(repository, "doctor")
         assert ran.code == 1
         assert "1 event of all workspaces not recorded yet, since 61 minutes" in ran.out
@@ -820,15 +826,11 @@ class TestCommandLine:
 
     def test_a_closed_pipe_ends_quietly(self, repository: Path) -> None:
         code = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); import agent_memory.cli as c; c.entry()"
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, "status"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=repository,
+        reader, writer = os.pipe()
+        os.close(reader)  # nobody reads, from the beginning
+        done = subprocess.run(
+            [sys.executable, "-c", code, "status"], stdin=subprocess.DEVNULL, stdout=writer,
+            stderr=subprocess.PIPE, cwd=repository, check=False,
         )  # fmt: skip
-        assert process.stdout is not None
-        process.stdout.close()  # nobody reads, long before anything is written
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
-        assert process.wait() == 141
-        process.stderr.close()
-        assert process.stdin is not None
-        process.stdin.close()
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, b"")

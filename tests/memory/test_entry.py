@@ -17,7 +17,8 @@ import pytest
 from agent_memory import ledger
 from agent_memory.payload import normalise
 from hooks import _entry, session_context
-from tests.conftest import REPOSITORY
+from tests import patient
+from tests.conftest import PATIENCE, REPOSITORY
 from tests.memory import recording
 from tests.memory.support import NOW, SESSION, state_of
 
@@ -289,12 +290,21 @@ class TestWatch:
 
     def test_leaves_a_hook_that_answers_alone(self, exits: list[int]) -> None:
         said: list[str] = []
-        running = threading.active_count()
-        for seconds in (60.0, 5.0):
-            watch = _entry.Watch(seconds, lambda: said.append("gave up"))
-            watch.answer()
+        ended = threading.Event()
+
+        class Ending(_entry.Watch):
+            __slots__ = ()
+
+            def _wait(self) -> None:
+                super()._wait()
+                ended.set()
+
+        watch = Ending(PATIENCE, lambda: said.append("gave up"))
+        watch.answer()
+        assert ended.wait(PATIENCE), "its thread waits on"
+        watch.seconds = 0.01
         watch._wait()  # had it come to its time just then
-        assert (exits, said, threading.active_count()) == ([], [], running)
+        assert (exits, said) == ([], [])
 
     def test_ends_the_process_even_when_it_cannot_say_so(
         self, exits: list[int], monkeypatch: pytest.MonkeyPatch
@@ -313,7 +323,7 @@ class TestWatch:
     def test_says_so_in_the_ledger_and_on_stderr_but_not_to_geminis_user(
         self, repository: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_entry, "_GRACE", 20.0)
+        monkeypatch.setattr(_entry, "_GRACE", PATIENCE)
         for harness, out, err in (
             ("claude", "", "[agent-memory] a_hook: gave up after 2 s; nothing was injected\n"),
             ("cursor", "{}", "[agent-memory] a_hook: gave up after 2 s; nothing was injected\n"),
@@ -332,7 +342,7 @@ class TestWatch:
     ) -> None:
         call = _entry.Call("a_hook", "claude", "claude", normalise(b"{}"), os.environ, "/", T)
         hang = threading.Event()
-        monkeypatch.setattr(_entry.Call, "ledger", lambda *_: hang.wait(60))
+        monkeypatch.setattr(_entry.Call, "ledger", lambda *_: hang.wait(PATIENCE))
         monkeypatch.setattr(_entry, "_GRACE", 0.01)
         _entry._gave_up("a_hook", "claude", call, 2.0)
         assert not hang.is_set()
@@ -359,42 +369,43 @@ class TestWatch:
             f"sys.argv = ['x', '--harness', {harness!r}]\n"
             "sys.exit(hook.main())\n"
         )
-        with subprocess.Popen(
-            [sys.executable, "-I", "-c", program],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path,
-        ) as process:  # fmt: skip
-            assert process.stdin is not None
-            assert process.stdout is not None
-            assert process.stderr is not None
-            process.stdin.write(b'{"session_id":')
-            process.stdin.flush()
-            assert process.wait(60) == 0
-            assert process.stdout.read() == out
-            line = b"[agent-memory] " + err + b" gave up after 0.3 s; nothing was injected\n"
-            assert process.stderr.read() == (line if err else b"")
+        reader, writer = os.pipe()
+        os.write(writer, b'{"session_id":')
+        try:
+            done = subprocess.run(
+                [sys.executable, "-I", "-c", program], stdin=reader, capture_output=True, cwd=tmp_path,
+                check=True,
+            )  # fmt: skip
+        finally:
+            os.close(writer)
+            os.close(reader)
+        line = b"[agent-memory] " + err + b" gave up after 0.3 s; nothing was injected\n"
+        assert (done.stdout, done.stderr) == (out, line if err else b"")
 
     def test_ends_a_session_start_that_hangs_and_the_next_one_says_so(self, repository: Path) -> None:
         program = (
-            f"import sys, time; sys.path.insert(0, {str(REPOSITORY)!r})\n"
+            f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
             "import hooks._entry as entry, hooks.session_context as hook\n"
-            "entry.LIMIT, entry._GRACE = 3.0, 20.0\n"
-            "hook.settle = lambda call: time.sleep(60)\n"
+            f"{patient.HANGS}"
+            "entry.LIMIT = 0.5\n"
+            "hook.settle = lambda call: hanging()\n"
             "sys.argv = ['x', '--harness', 'claude']\n"
             "sys.exit(hook.main())\n"
         )
         data = json.dumps(event(repository)).encode()
         done = subprocess.run(
-            [sys.executable, "-I", "-c", program], input=data, capture_output=True, check=True, timeout=60
+            [sys.executable, "-I", "-c", program], input=data, capture_output=True, check=True
         )
         assert done.stdout == b""
         (entry,) = ledger.open_errors(state_of(repository).spec_dir)
-        assert entry["message"] == "session_context: gave up after 3 s; nothing was injected"
+        assert entry["message"] == "session_context: gave up after 0.5 s; nothing was injected"
         out, _ = _entry.run(
             "session_context", session_context.work, ["--harness", "claude"],
             env=os.environ, stdin=data, cwd="/", now=T,
         )  # fmt: skip
         assert (
-            "session_context: gave up after 3 s" in json.loads(out)["hookSpecificOutput"]["additionalContext"]
+            "session_context: gave up after 0.5 s"
+            in json.loads(out)["hookSpecificOutput"]["additionalContext"]
         )
 
     def test_of_a_limit_that_cannot_be_found_out_is_the_usual_one(
@@ -427,7 +438,8 @@ class TestStandardInput:
         path.write_text(
             f"import sys; sys.path.insert(0, {str(REPOSITORY)!r})\n"
             "from hooks import _entry\n"
-            "sys.exit(_entry.main('probe', lambda call: f'{len(call.event.output)} {call.event.cwd}'))\n"
+            "work = lambda call: f'{len(call.event.output)} {call.event.cwd}'\n"
+            f"sys.exit(_entry.main('probe', work, lambda: {PATIENCE}))\n"
         )
         return [sys.executable, "-I", str(path), "--harness", "copilot"]
 

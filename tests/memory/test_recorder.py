@@ -15,6 +15,7 @@ from agent_base import files
 from agent_memory import duplicates, entries, ledger, locks, payload, queue, recorder, spool
 from agent_memory import workspace as places
 from agent_memory.topics import State
+from tests.conftest import PATIENCE
 from tests.memory import recording
 
 SESSION = "8ea6ecb4-4eb8-4de4-a753-3c09537fdf1b"
@@ -177,7 +178,7 @@ def both(first: dict[str, object], second: dict[str, object], apart: float = 0.5
     for number, fields in enumerate((first, second)):
         recording.put(json.dumps({"session_id": "s", "cwd": PLACE, **fields}).encode(), PLACE)
         moment = 1_767_225_600 + number * apart
-        name = max(os.listdir(directory), key=lambda n: os.stat(os.path.join(directory, n)).st_mtime)
+        (name,) = (n for n in os.listdir(directory) if n.endswith(spool.EVENT))
         os.utime(os.path.join(directory, name), (moment, moment))
         recording.record()
     return recording.commands(spec_dir())
@@ -464,8 +465,9 @@ def test_settling_does_not_count_what_was_given_up(repository: Path, tmp_path: P
     for session in ("old", "new"):
         recording.put(recording.payload(session, session, elsewhere), elsewhere)
     recording.put(recording.payload("s1", "unreadable", repository), repository)
+    # In the order in which this process named them: clocks of file systems are coarse.
     (old, _, open_to_others) = sorted(
-        Path(spool.location(recording.root())).glob("*.event"), key=lambda path: path.stat().st_mtime_ns
+        Path(spool.location(recording.root())).glob("*.event"), key=lambda path: int(path.stem.split("-")[1])
     )
     os.utime(old, (1_000, 1_000))
     os.chmod(open_to_others, 0o644)
@@ -513,7 +515,7 @@ def test_what_a_session_start_could_not_wait_for_is_left_to_the_background_flush
     with locks.activity(state.spec_dir, exclusive=True):
         assert recorder.settle(state, "s1", timeout=0, background=True).pending == 1
     recording.wait_for(lambda: recording.commands(state.spec_dir) == ["ls"])
-    assert recorder.settle(state, "s1", timeout=5, background=True).clean
+    assert recorder.settle(state, "s1", timeout=PATIENCE, background=True).clean
 
 
 def test_what_a_lock_kept_from_the_worklog_is_for_the_next_recorder_of_any_workspace(
@@ -571,7 +573,7 @@ def run(*arguments: str, stdin: bytes = b"", **env: str) -> subprocess.Completed
         capture_output=True,
         env={**os.environ, **env},
         cwd=os.environ["HOME"],
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 
@@ -634,7 +636,7 @@ def test_the_recorder_imports_nothing_heavy() -> None:
         "print(sorted(sys.modules))\n"
     ).replace("import sys, runpy", "import sys")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, timeout=60
+        [sys.executable, "-I", "-S", "-c", script], capture_output=True, text=True, timeout=PATIENCE
     )
     assert recording.commands(spec_dir()) == ["ls"], done.stderr
     loaded = set(done.stdout.strip().strip("[]").replace("'", "").split(", "))
@@ -753,7 +755,7 @@ def test_detaching_makes_a_session_and_bounds_the_life() -> None:
         "    os._exit(0 if ok else 1)\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n"
     )
-    assert subprocess.run([sys.executable, "-c", script], timeout=60).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script], timeout=PATIENCE).returncode == 0
 
 
 def test_fingerprints_without_the_interpreters_own_digest(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ import pytest
 from agent_memory import ledger, topics
 from agent_memory.workspace import session_key
 from hooks import _entry, session_context
-from tests.conftest import REPOSITORY
+from tests import patient
+from tests.conftest import PATIENCE, REPOSITORY
 from tests.memory.support import NOW, OTHER, SESSION, memory, ok, record, state_of, write_spec
 
 Git = Callable[..., str]
@@ -177,12 +178,22 @@ class TestTheSameStartTwice:
         assert context(data, "cursor", now=T + 1) == ""
 
     def test_is_injected_once_when_both_come_at_the_same_time(self, repository: Path) -> None:
-        command = [sys.executable, "-I", str(REPOSITORY / "hooks/session_context.py"), "--harness", "claude"]
+        # All are there before the first one is told of the start, and their clocks show the same.
+        before = (
+            "import os, types, agent_memory.starts as starts\n"
+            f"starts._LOCK_SECONDS = {PATIENCE}\n"
+            f"entry.time = types.SimpleNamespace(time=lambda: {T})\n"
+            "os.write(1, b'!')\n"
+        )
+        command = patient.hook("session_context", "--harness", "claude", before=before)
         data = payload(repository, "claude/SessionStart.startup")
         running = [
             subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=repository)
             for _ in range(6)
         ]
+        for process in running:
+            assert process.stdout is not None
+            assert os.read(process.stdout.fileno(), 1) == b"!"
         for process in running:
             assert process.stdin is not None
             process.stdin.write(data)
@@ -628,10 +639,8 @@ class TestFailures:
 
 class TestAsAProgram:
     def run(self, data: bytes, *argv: str, **keywords: Any) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            [sys.executable, "-I", str(REPOSITORY / "hooks/session_context.py"), *argv],
-            input=data, capture_output=True, check=False, **keywords,
-        )  # fmt: skip
+        command = patient.hook("session_context", *argv)
+        return subprocess.run(command, input=data, capture_output=True, check=False, **keywords)
 
     def test_prints_one_json_object_and_exits_0(self, repository: Path) -> None:
         done = self.run(payload(repository, "claude/SessionStart.startup"), "--harness=claude")
@@ -662,6 +671,7 @@ class TestAsAProgram:
             code = (
                 "import sys; sys.argv = ['x', '--harness', 'claude'];"
                 f"sys.path.insert(0, {str(REPOSITORY)!r});"
+                f"from hooks import _entry; _entry.LIMIT = {PATIENCE};"
                 "from hooks import session_context; session_context._ask_for_learnings = lambda *_: [];"
                 "session_context._ask_who_waits = lambda *_: '';"
                 "session_context.main(); sys.stderr.write('\\n'.join(sys.modules))"
@@ -751,7 +761,7 @@ class TestSpecMirror:
     def test_mirrors_and_prints_nothing(self, repository: Path) -> None:
         write_spec(repository, "fix", "summary: x\n")
         done = subprocess.run(
-            [sys.executable, "-I", str(REPOSITORY / "hooks/spec_mirror.py"), "--harness", "claude"],
+            patient.hook("spec_mirror", "--harness", "claude"),
             input=payload(repository, "claude/SessionStart.startup"), capture_output=True, check=True,
         )  # fmt: skip
         assert (done.stdout, done.stderr) == (b"", b"")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -292,14 +293,19 @@ def test_events_that_could_not_be_written_anywhere_are_handed_over_again(directo
     assert os.listdir(directory) == [".lock"]
 
 
-def test_who_has_little_time_leaves_the_rest_whole_and_in_order(directory: str) -> None:
+def test_who_has_little_time_leaves_the_rest_whole_and_in_order(
+    directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(spool, "time", SimpleNamespace(time=time.time, monotonic=lambda: now))
     for number in range(5):
         put(directory, b"%d" % number)
     sink = Sink()
 
     def slowly(item: spool.Spooled) -> None:
+        nonlocal now
         sink(item)
-        time.sleep(0.2)
+        now += 0.2
 
     result = spool.drain(directory, slowly, sink.finish, budget=0.1)
     assert (result.recorded, result.left, sink.finished) == (1, 4, 1)
