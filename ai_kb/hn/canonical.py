@@ -63,12 +63,22 @@ def encode_indented(value: object) -> bytes:
 def _fast() -> ModuleType | None:
     """orjson where it is there already, or where importing it pays."""
     global _light_calls
-    if "orjson" not in sys.modules and _light_calls < _LIGHT_CALLS:
+    if not has_orjson() and _light_calls < _LIGHT_CALLS:
         _light_calls += 1
         return None
     import orjson
 
     return orjson
+
+
+def has_orjson() -> bool:
+    """Whether this process uses orjson already."""
+    return "orjson" in sys.modules
+
+
+def take_orjson() -> None:
+    """Use orjson from now on."""
+    import orjson  # noqa: F401
 
 
 def _has_odd_number(value: object) -> bool:

@@ -109,7 +109,20 @@ def decode_envelope(payload: bytes) -> Envelope:
     2. known fields of the right types
     3. every rule of validity
     4. encoding what was decoded gives the same bytes
+
+    A refusal is reasoned by orjson in any process: two parsers refuse the same, and not for the same reason.
     """
+    by_orjson = canonical.has_orjson()  # asked first: it may be imported halfway, and the reason be mixed
+    try:
+        return _decode(payload)
+    except InvalidEnvelope:
+        if by_orjson:
+            raise
+        canonical.take_orjson()
+    return _decode(payload)
+
+
+def _decode(payload: bytes) -> Envelope:
     # (1)
     if len(payload) > MAX_PAYLOAD_BYTES:
         raise InvalidEnvelope(_TOO_LARGE)

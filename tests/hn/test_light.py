@@ -51,6 +51,20 @@ def test_every_invalid_payload_is_refused(wire: dict[str, Any]) -> None:
             decode_envelope(_payload(vector))
 
 
+@pytest.mark.parametrize("calls", range(canonical._LIGHT_CALLS + 1))
+def test_a_refusal_has_the_recorded_reason_however_much_was_read_before(
+    wire: dict[str, Any], monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
+    for vector in wire["invalid"]:
+        if "signature" in vector["error"]:
+            continue
+        monkeypatch.delitem(sys.modules, "orjson", raising=False)  # as in a process that has read little
+        monkeypatch.setattr(canonical, "_light_calls", calls)
+        with pytest.raises(InvalidEnvelope) as error:
+            decode_envelope(_payload(vector))
+        assert error.value.message == vector["error"], vector["name"]
+
+
 @pytest.mark.usefixtures("light")
 @pytest.mark.parametrize(
     "data",
