@@ -377,6 +377,6 @@ class _Opening:
             return self._in_memory(f"{path!r}: {error}")
 
     def _in_memory(self, why: str) -> Index:
-        conn = cache_file.connect(":memory:", write=True, timeout=0, fresh=True)
+        conn = cache_file.connect(":memory:", write=True, timeout=0)
         assert conn is not None
         return self._refresh(conn, "", f"the private index is kept in memory only: {why}")

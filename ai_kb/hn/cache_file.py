@@ -178,7 +178,7 @@ def open_file(path: str, *, write: bool, timeout: float) -> Connection | None:
     check_private(directory, os.lstat(directory))
     if not write and not os.access(directory, os.W_OK):
         return _connect_unchanging(path)
-    return connect(path, write=write, timeout=timeout, fresh=status.st_size == 0)
+    return connect(path, write=write, timeout=timeout)
 
 
 def _connect_unchanging(path: str) -> Connection | None:
@@ -188,11 +188,14 @@ def _connect_unchanging(path: str) -> Connection | None:
         if os.path.exists(path + suffix) and os.path.getsize(path + suffix):
             return None
     name = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro&immutable=1"
-    return connect(name, write=False, timeout=0, fresh=True)
+    return connect(name, write=False, timeout=0)
 
 
-def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> Connection | None:
-    """A connection with its tables, made where ``fresh``. ``path`` may be ``:memory:``."""
+def connect(path: str, *, write: bool, timeout: float) -> Connection | None:
+    """A connection with its tables, which ``write`` makes where there are none. ``path`` may be ``:memory:``.
+
+    None where a reader finds none: nothing was ever written, or another process is about to make them.
+    """
     sqlite3 = sqlite()
     conn: Connection = sqlite3.connect(
         path, timeout=timeout, isolation_level=None, check_same_thread=False, uri=path.startswith("file:")
@@ -210,7 +213,7 @@ def connect(path: str, *, write: bool, timeout: float, fresh: bool) -> Connectio
         (version,) = conn.execute("PRAGMA user_version").fetchone()
         if version == 0 and write:
             create_tables(conn)
-        elif version == 0 and fresh:
+        elif version == 0:
             conn.close()
             return None
         elif version != SCHEMA:

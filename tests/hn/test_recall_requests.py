@@ -234,7 +234,7 @@ def closed() -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(4))
 def test_stored_sets_are_the_sets_that_were_put_in_and_taken_out(seed: int) -> None:
     rng = random.Random(seed)
-    conn = connect(":memory:", write=True, timeout=0, fresh=True)
+    conn = connect(":memory:", write=True, timeout=0)
     assert conn is not None
     _OPENED.append(conn)
     keys = [bits.KIND + "a", bits.TOKEN + "word", bits.key_of(bits.TOKEN, "long" * 60), bits.TOPIC + "é"]
@@ -274,7 +274,7 @@ def test_a_long_value_is_never_taken_for_a_short_one() -> None:
 def _fill(count: int, seed: int) -> Any:
     """An index of ``count`` rows with few different times, and what order they belong in."""
     rng = random.Random(seed)
-    conn = connect(":memory:", write=True, timeout=0, fresh=True)
+    conn = connect(":memory:", write=True, timeout=0)
     assert conn is not None
     _OPENED.append(conn)
     rows = []
@@ -442,9 +442,10 @@ def test_what_was_gone_when_the_page_was_drawn_is_left_out_and_the_page_filled(t
     work = restore("repo-c", tmp_path / "work")
     data = b"evidence that will not last"
     oid = git(work, "hash-object", "-w", "--stdin", stdin=data)
-    flags = ("--kind", "observation", "--at", "HEAD", "--applies", "exact")
-    assert hn(work, "memory", "record", *flags, "--content", "stays").exit == 0
-    assert hn(work, "memory", "record", *flags, "--evidence", f"git:{oid}", "--content", "goes").exit == 0
+    record = ("memory", "record", "--kind", "observation", "--at", "HEAD", "--applies", "exact", "--content")
+    first, second = "2026-11-30T12:00:00Z", "2026-11-30T12:00:01Z"
+    assert hn(work, *record, "stays", now=first).exit == 0
+    assert hn(work, *record, "goes", "--evidence", f"git:{oid}", now=second).exit == 0
     repo = locate(str(work), os.environ)
     assert repo is not None
     request = Request(include_untrusted=True, max_records=1)

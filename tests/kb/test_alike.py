@@ -44,7 +44,7 @@ class Indexed(Index):
     """Records in the tables of an index, in memory; no repository behind them."""
 
     def __init__(self, capsules: Sequence[tuple[str, str]], person: Person) -> None:
-        conn = cache_file.connect(":memory:", write=True, timeout=0, fresh=True)
+        conn = cache_file.connect(":memory:", write=True, timeout=0)
         assert conn is not None
         self.conn = conn
         _opened.append(self)
