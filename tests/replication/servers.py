@@ -5,11 +5,11 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,48 +19,79 @@ import pytest
 _LOCAL = "127.0.0.1"
 
 
-def _free_port() -> int:
-    with socket.create_server((_LOCAL, 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+@contextmanager
+def _accepting(handle: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A port that is ours from the start; each connection goes to ``handle``, in the thread that accepts."""
+    server = socket.create_server((_LOCAL, 0))
 
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                handle(server.accept()[0])
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            break
-        with suppress(OSError), socket.create_connection((_LOCAL, port), timeout=1):
-            return
-        time.sleep(0.02)
-    process.kill()
-    _, err = process.communicate()
-    pytest.skip(f"the server does not run here: {(err or b'').decode('utf-8', 'replace')[-300:]}")
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield server.getsockname()[1]
+    finally:
+        with suppress(OSError):
+            server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        server.close()
 
 
 @contextmanager
-def _running(argv: list[str], port: int) -> Iterator[int]:
-    process = subprocess.Popen(
-        argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
-    )
+def _served_by(argv: list[str]) -> Iterator[int]:
+    """A port each of whose connections is the stdin and stdout of one process of its own."""
+    children: list[subprocess.Popen[bytes]] = []
+
+    def handle(connection: socket.socket) -> None:
+        with connection:
+            children.append(
+                subprocess.Popen(
+                    argv,
+                    stdin=connection.fileno(),
+                    stdout=connection.fileno(),
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            )
+
     try:
-        _wait_for(port, process)
-        yield port
+        with _accepting(handle) as port:
+            yield port
     finally:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=5)
-        process.kill()
-        process.communicate()
+        for child in children:
+            with suppress(OSError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
+@contextmanager
+def listening() -> Iterator[int]:
+    """A port that takes every connection, and never says anything."""
+    connections: list[socket.socket] = []
+    try:
+        with _accepting(connections.append) as port:
+            yield port
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def _has(program: str) -> bool:
+    """Whether this git has ``program``."""
+    directory = subprocess.check_output(["git", "--exec-path"], text=True).strip()
+    return (Path(directory) / program).exists()
 
 
 @contextmanager
 def git_daemon(base: Path) -> Iterator[str]:
     """``git://`` of everything below ``base``; pushing is allowed."""
-    port = _free_port()
-    argv = ["git", "daemon", "--reuseaddr", f"--listen={_LOCAL}", f"--port={port}"]
-    argv += [f"--base-path={base}", "--export-all", "--enable=receive-pack", str(base)]
-    with _running(argv, port):
+    if not _has("git-daemon"):
+        pytest.skip("this git has no daemon")
+    argv = ["git", "daemon", "--inetd", "--log-destination=none", f"--base-path={base}"]
+    with _served_by([*argv, "--export-all", "--enable=receive-pack", str(base)]) as port:
         yield f"git://{_LOCAL}:{port}/"
 
 
@@ -131,9 +162,7 @@ class _Backend(BaseHTTPRequestHandler):
 @contextmanager
 def http_backend(base: Path, password: str = "") -> Iterator[str]:
     """``http://`` of everything below ``base``; with ``password`` only with the header ``X-Token``."""
-    if not (
-        Path(subprocess.check_output(["git", "--exec-path"], text=True).strip()) / "git-http-backend"
-    ).exists():
+    if not _has("git-http-backend"):
         pytest.skip("this git has no http-backend")
     handler = type("Handler", (_Backend,), {"root": str(base), "password": password})
     server = ThreadingHTTPServer((_LOCAL, 0), handler)
@@ -159,10 +188,9 @@ def sshd(base: Path, scratch: Path) -> Iterator[tuple[str, str]]:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(scratch / name)], check=True)
     (scratch / "authorized").write_text((scratch / "user.pub").read_text())
     (scratch / "authorized").chmod(0o600)
-    port = _free_port()
     config = scratch / "config"
     config.write_text(
-        f"Port {port}\nListenAddress {_LOCAL}\nHostKey {scratch / 'host'}\nPidFile none\nUsePAM no\n"
+        f"HostKey {scratch / 'host'}\nPidFile none\nUsePAM no\n"
         f"AuthorizedKeysFile {scratch / 'authorized'}\nStrictModes no\nPasswordAuthentication no\n"
         f"PermitRootLogin prohibit-password\nAcceptEnv GIT_PROTOCOL\nSetEnv HOME={os.environ['HOME']}\n"
     )
@@ -170,7 +198,7 @@ def sshd(base: Path, scratch: Path) -> Iterator[tuple[str, str]]:
         f"ssh -F none -i {scratch / 'user'} -o IdentitiesOnly=yes -o StrictHostKeyChecking=no "
         f"-o UserKnownHostsFile={scratch / 'known'} -o BatchMode=yes -o LogLevel=ERROR"
     )
-    with _running([program, "-D", "-e", "-f", str(config)], port):
+    with _served_by([program, "-i", "-e", "-f", str(config)]) as port:
         probe = subprocess.run(
             [*command.split(), "-p", str(port), f"{getpass.getuser()}@{_LOCAL}", "true"],
             capture_output=True,
@@ -184,7 +212,6 @@ def sshd(base: Path, scratch: Path) -> Iterator[tuple[str, str]]:
 @contextmanager
 def cut_after(port: int, allowed: int) -> Iterator[int]:
     """A proxy to ``port`` that cuts every connection once ``allowed`` bytes came back through it."""
-    server = socket.create_server((_LOCAL, 0))
     threads: list[threading.Thread] = []
 
     def pump(source: socket.socket, target: socket.socket, left: int | None) -> None:
@@ -197,26 +224,19 @@ def cut_after(port: int, allowed: int) -> Iterator[int]:
                 end.shutdown(socket.SHUT_RDWR)
 
     def forward(client: socket.socket) -> None:
-        with client, socket.create_connection((_LOCAL, port)) as upstream:
+        with client, suppress(OSError), socket.create_connection((_LOCAL, port)) as upstream:
             up = threading.Thread(target=pump, args=(client, upstream, None), daemon=True)
             up.start()
             pump(upstream, client, allowed)
             up.join()
 
-    def serve() -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = server.accept()
-                threads.append(threading.Thread(target=forward, args=(client,), daemon=True))
-                threads[-1].start()
+    def handle(client: socket.socket) -> None:
+        threads.append(threading.Thread(target=forward, args=(client,), daemon=True))
+        threads[-1].start()
 
-    accepting = threading.Thread(target=serve, daemon=True)
-    accepting.start()
     try:
-        yield server.getsockname()[1]
+        with _accepting(handle) as cut:
+            yield cut
     finally:
-        with suppress(OSError):
-            server.shutdown(socket.SHUT_RDWR)
-        server.close()
-        for thread in (accepting, *threads):
-            thread.join(10)
+        for thread in threads:
+            thread.join()

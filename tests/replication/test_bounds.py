@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -43,19 +45,35 @@ def fake(tmp_path: Path) -> Callable[..., process.Done]:
     return run
 
 
+@pytest.fixture
+def ends_when_asked() -> Iterator[None]:
+    """SIGTERM and SIGHUP just kill this process, however it was started (nohup has it ignore one)."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def gone(pid_file: Path) -> bool:
-    """Whether the process whose number is in the file has ended."""
+    """Whether the process whose number is in the file has ended, or does so soon."""
     pid = int(pid_file.read_text())
-    end = time.monotonic() + 5
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
             return True
-        if Path(f"/proc/{pid}/stat").exists() and ") Z " in Path(f"/proc/{pid}/stat").read_text():
-            return True
+        with suppress(OSError):  # Linux: it has ended, and whose child it is has not asked yet how
+            if ") Z " in Path(f"/proc/{pid}/stat").read_text():
+                return True
         time.sleep(0.02)
     return False
+
+
+def until(file: Path) -> Callable[[], int]:
+    """What is watched: there are signs of life until something is in the file, and none after that."""
+    calls = itertools.count(1)
+    return lambda: 0 if file.exists() and file.read_text() else next(calls)
 
 
 def test_output_status_and_the_end_of_stderr_come_back(fake: Callable[..., process.Done]) -> None:
@@ -68,13 +86,13 @@ def test_a_silent_process_is_ended_with_all_that_it_started(
     fake: Callable[..., process.Done], tmp_path: Path
 ) -> None:
     with pytest.raises(GitTimeout, match=r"nothing came for 0\.5 s"):
-        fake(f"sleep 600 & echo $! >{tmp_path}/pid; wait", idle=0.5)
+        fake(f"sleep 600 & echo $! >{tmp_path}/pid; wait", idle=0.5, watch=until(tmp_path / "pid"))
     assert gone(tmp_path / "pid")
 
 
 def test_a_trickle_does_not_last_beyond_the_deadline(fake: Callable[..., process.Done]) -> None:
     with pytest.raises(GitTimeout, match="too long altogether"):
-        fake("while :; do echo x >&2; sleep 0.1; done", idle=5, deadline=time.monotonic() + 1)
+        fake("while :; do echo x >&2; sleep 0.1; done", idle=600, deadline=time.monotonic() + 1)
 
 
 def test_what_grows_in_the_quarantine_counts_as_a_sign_of_life(fake: Callable[..., process.Done]) -> None:
@@ -98,20 +116,22 @@ def test_a_process_that_closes_its_output_and_stays_is_still_bounded(
 def test_what_outlives_git_and_holds_its_pipes_is_not_waited_for(
     fake: Callable[..., process.Done], tmp_path: Path
 ) -> None:
-    start = time.monotonic()
     done = fake(f"sleep 600 & echo $! >{tmp_path}/pid; echo done")
     assert (done.status, done.out) == (0, b"done\n")
-    assert time.monotonic() - start < 30
-    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)  # it is still there
+    assert gone(tmp_path / "pid")
 
 
-def test_at_a_terminal_git_itself_is_ended(fake: Callable[..., process.Done], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "script", ["echo $$ >{pid}; exec sleep 600", "trap '' TERM; echo $$ >{pid}; while :; do sleep 0.2; done"]
+)
+def test_at_a_terminal_git_itself_is_ended(
+    fake: Callable[..., process.Done], tmp_path: Path, script: str
+) -> None:
+    pid = tmp_path / "pid"
     with pytest.raises(GitTimeout):
-        fake(f"echo $$ >{tmp_path}/pid; exec sleep 600", idle=0.3, person=True)
-    assert gone(tmp_path / "pid")
-    with pytest.raises(GitTimeout):
-        fake(f"trap '' TERM; echo $$ >{tmp_path}/pid; while :; do sleep 0.2; done", idle=0.3, person=True)
-    assert gone(tmp_path / "pid")
+        fake(script.format(pid=pid), idle=0.3, person=True, watch=until(pid))
+    assert gone(pid)
 
 
 def test_a_git_that_cannot_be_started_is_an_error_of_its_own(tmp_path: Path) -> None:
@@ -130,15 +150,17 @@ def test_the_reason_of_a_failure_is_one_inert_line() -> None:
     assert process.reason(b"", 7) == "exit status 7"
 
 
+@pytest.mark.usefixtures("ends_when_asked")
 def test_who_is_asked_to_end_ends_git_first(fake: Callable[..., process.Done], tmp_path: Path) -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         with pytest.raises(SystemExit) as left:
-            fake(f"sleep 600 & echo $! >{tmp_path}/pid; kill -{number:d} $PPID; wait", idle=60)
+            fake(f"sleep 600 & echo $! >{tmp_path}/pid; kill -{number:d} $PPID; wait", idle=600)
         assert left.value.code == 128 + number
         assert gone(tmp_path / "pid")
         assert signal.getsignal(number) == signal.SIG_DFL
 
 
+@pytest.mark.usefixtures("ends_when_asked")
 def test_a_request_that_comes_when_git_has_ended_is_obeyed(
     fake: Callable[..., process.Done], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,6 +190,7 @@ def test_a_thread_that_gets_no_signals_runs_git_as_well(fake: Callable[..., proc
         assert pool.submit(fake, "echo out").result().out == b"out\n"
 
 
+@pytest.mark.usefixtures("ends_when_asked")
 def test_a_sync_that_is_asked_to_end_leaves_no_quarantine_and_nothing_running(
     world: World, tmp_path: Path
 ) -> None:
@@ -185,8 +208,8 @@ def test_a_sync_that_is_asked_to_end_leaves_no_quarantine_and_nothing_running(
         [*HN, "sync"], cwd=clone, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
     pid = tmp_path / "upload-pack.pid"
-    end = time.monotonic() + 60
-    while not pid.exists() and time.monotonic() < end:
+    while not pid.exists():
+        assert child.poll() is None
         time.sleep(0.02)
     quarantine = clone / ".git" / "hn" / "replication" / "quarantine"
     assert len(list(quarantine.iterdir())) == 1

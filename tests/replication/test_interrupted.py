@@ -12,6 +12,7 @@ import os
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,7 @@ import pytest
 
 from ai_kb.hn.gitstore import Repository
 from ai_kb.hn.replication import promotion
+from ai_kb.hn.replication.state import State
 from ai_kb.hn.unsettled import pending
 from tests.crash import harness
 from tests.replication.people import ALICE, BOB, accepted, maker, memory_ref
@@ -112,8 +114,7 @@ def fast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A directory on a file system in memory, if there is one."""
     base = tmp_path_factory.mktemp("fast")
     if os.access("/dev/shm", os.W_OK):
-        base = Path("/dev/shm") / f"replication-{os.getpid()}"
-        base.mkdir(mode=0o700)
+        base = Path(tempfile.mkdtemp(prefix="replication-", dir="/dev/shm"))
     yield base
     shutil.rmtree(base, ignore_errors=True)
 
@@ -155,7 +156,10 @@ def test_killed_or_without_disk_at_any_call_the_next_sync_completes(template: Te
 _SHIM = """\
 #!/bin/sh
 n=1
-while ! mkdir "$SHIM/$n" 2>/dev/null; do n=$((n + 1)); done
+while ! mkdir "$SHIM/$n" 2>/dev/null; do
+    [ -d "$SHIM" ] || exit 1  # it was started so late that the test is over
+    n=$((n + 1))
+done
 if [ $n -eq "$SHIM_AT" ]; then
     case $SHIM_MODE in
         parent-before) kill -9 $PPID; exit 1 ;;
@@ -232,7 +236,7 @@ def test_whatever_git_process_dies_or_takes_sync_along_the_next_one_completes(
         except BaseException as error:
             error.add_note(f"{mode} at git process {at} of {total}")
             raise
-        shutil.rmtree(base)
+        shutil.rmtree(base, ignore_errors=True)  # what was just started may still look around there
     assert killed > 10 or not mode.startswith("parent")
 
 
@@ -420,7 +424,9 @@ def test_states_that_another_implementation_left_are_repaired(tmp_path: Path, st
     assert list(all_refs(clone, "refs/hn/remotes")) == [accepted("alice")]
 
 
-def test_two_syncs_at_once_end_well(fast: Path, tmp_path: Path) -> None:
+def test_two_syncs_at_once_end_well(fast: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = State.lock
+    monkeypatch.setattr(State, "lock", lambda self: lock(self, 600))  # as long as the others need
     base = fast / tmp_path.name / "more"
     base.mkdir(parents=True)
     template = Template(base)
