@@ -21,7 +21,7 @@ from tests.conftest import REPOSITORY
 
 PAGES = [
     path
-    for path in (*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md"))
+    for path in (*sorted(REPOSITORY.glob("*.md")), *sorted((REPOSITORY / "docs").rglob("*.md")))
     if path.name != "CHANGELOG.md"
 ]
 PROVEN = [REPOSITORY / "docs" / name for name in ("reliability.md", "security.md")]

@@ -159,6 +159,7 @@ class History:
         self.lost = False
         self.saved: list[tuple[str, list[tuple[str, str]]]] = []
         self.clock = 0
+        self.committed = 0
         directory.mkdir()
         git(directory, "init", "-q", "-b", "main")
         for name in PATHS[:2]:
@@ -287,7 +288,13 @@ class History:
         """Another commit on the branch that is checked out."""
         path = self.directory / self.rng.choice(PATHS[:2])
         path.write_text(f"{self.rng.random()}")
-        git(self.directory, "commit", "-q", "-am", "change")
+        self._commit("-am", "change")
+
+    def _commit(self, *words: str) -> None:
+        """Commit by a clock of its own: ids, and git's order, are those of the seed."""
+        self.committed += 1
+        date = f"{1_700_000_000 + self.committed} +0000"
+        git(self.directory, "commit", "-q", *words, GIT_AUTHOR_DATE=date, GIT_COMMITTER_DATE=date)
 
     def branch(self) -> None:
         """A new branch from some older commit."""
@@ -321,7 +328,7 @@ class History:
             del policy["memory"]
         path.write_bytes(canonical.encode(policy) + b"\n" * self.rng.randint(1, 5))
         git(self.directory, "add", ".")
-        git(self.directory, "commit", "-q", "--allow-empty", "-m", "policy")
+        self._commit("--allow-empty", "-m", "policy")
 
     def accept(self) -> None:
         """What is local is accepted from a remote as well, as far as it goes there."""

@@ -191,13 +191,11 @@ def test_two_processes_that_append_at_once_lose_nothing_and_fork_nothing(work: P
         )
         for name in ("one", "two")
     ]
-    lost = 0
     for writer in writers:
-        _, err = writer.communicate(timeout=120)
+        _, err = writer.communicate()
         assert writer.returncode == 0, err
-        for line in err.splitlines():
-            assert "reload and retry" in line
-            lost += 1
+        for line in err.splitlines():  # overtaken, or the other one holds the ref's lock for long
+            assert "nothing was changed" in line
     repo = Repository.open(str(work), os.environ)
     with repo.objects() as reader:
         memories = collect(repo, reader).memories.values()
