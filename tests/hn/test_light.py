@@ -51,15 +51,15 @@ def test_every_invalid_payload_is_refused(wire: dict[str, Any]) -> None:
             decode_envelope(_payload(vector))
 
 
-@pytest.mark.parametrize("calls", range(canonical._LIGHT_CALLS + 1))
+@pytest.mark.parametrize("left", [canonical._LIGHT_CALLS, 3, 2, 1, 0])  # reading one takes two
 def test_a_refusal_has_the_recorded_reason_however_much_was_read_before(
-    wire: dict[str, Any], monkeypatch: pytest.MonkeyPatch, calls: int
+    wire: dict[str, Any], monkeypatch: pytest.MonkeyPatch, left: int
 ) -> None:
     for vector in wire["invalid"]:
         if "signature" in vector["error"]:
             continue
         monkeypatch.delitem(sys.modules, "orjson", raising=False)  # as in a process that has read little
-        monkeypatch.setattr(canonical, "_light_calls", calls)
+        monkeypatch.setattr(canonical, "_light_calls", canonical._LIGHT_CALLS - left)
         with pytest.raises(InvalidEnvelope) as error:
             decode_envelope(_payload(vector))
         assert error.value.message == vector["error"], vector["name"]
