@@ -282,11 +282,11 @@ def test_the_private_files_have_exactly_the_modes(world: World) -> None:
     alice = world.clone("alice")
     select(alice)
     record(alice, "one")
-    os.umask(0)
+    before = os.umask(0)
     try:
         sync(alice)
     finally:
-        os.umask(0o022)
+        os.umask(before)
     root = alice / ".git" / "hn" / "replication"
     for path in (root, *root.rglob("*")):
         mode = stat.S_IMODE(path.lstat().st_mode)
