@@ -7,9 +7,11 @@ workspace and spec root; nothing of the user's memory is read or written by that
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import tempfile
@@ -27,7 +29,10 @@ from agent_install.layout import Layout
 from agent_install.manifest import Manifest
 
 HOOK_SECONDS = 30.0
-RECORD_SECONDS = 5.0
+RECORD_SECONDS = 30.0  # while the recorder runs
+LATE_SECONDS = 5.0  # when it seems to have ended: a shell may have kept it from being seen
+# The recorder closes lower descriptors than this one, lest a client wait for it.
+_KEPT_OPEN = 100
 _INSTALL = "./install.sh"
 
 
@@ -330,29 +335,54 @@ def _run_hook(
     if harness.name == "copilot":
         argv[3:3] = ["--event", _EVENTS[hook][1]]
     began = time.monotonic()
-    try:
-        done = subprocess.run(
-            argv,
-            input=_payload(hook, harness, workspace),
-            capture_output=True,
-            env=dict(env),
-            cwd=workspace,
-            timeout=HOOK_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Check(name, FAIL, f"does not run: {error}", _INSTALL)
-    took = round((time.monotonic() - began) * 1000)
-    complaint = _complaint(done)
-    if complaint:
-        return Check(name, FAIL, complaint, "see the error ledger: ,agent-memory doctor", took)
-    if hook == "worklog_dispatcher.sh":
-        recorded = _recorded(specs)
-        if recorded is None:
-            return Check(
-                name, FAIL, "returned, but the event is not in the worklog", ",agent-memory doctor", took
+    with _Started() as started:
+        try:
+            done = subprocess.run(
+                argv,
+                input=_payload(hook, harness, workspace),
+                capture_output=True,
+                env=dict(env),
+                cwd=workspace,
+                timeout=HOOK_SECONDS,
+                pass_fds=[started.theirs],
+                check=False,
             )
-    return Check(name, OK, f"runs in {took} ms", milliseconds=took)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Check(name, FAIL, f"does not run: {error}", _INSTALL)
+        took = round((time.monotonic() - began) * 1000)
+        complaint = _complaint(done)
+        if complaint:
+            return Check(name, FAIL, complaint, "see the error ledger: ,agent-memory doctor", took)
+        if hook == "worklog_dispatcher.sh":
+            started.wait(RECORD_SECONDS)  # what it wrote later would be left behind
+            if _recorded(specs) is None:
+                return Check(
+                    name, FAIL, "returned, but the event is not in the worklog", ",agent-memory doctor", took
+                )
+        return Check(name, OK, f"runs in {took} ms", milliseconds=took)
+
+
+class _Started:
+    """Tells when whatever a hook has started has ended: each of them holds the end ``theirs`` of a pipe."""
+
+    def __enter__(self) -> _Started:
+        self._ours, end = os.pipe()
+        try:
+            self.theirs = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, _KEPT_OPEN)
+        finally:
+            os.close(end)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._ours)
+        if self.theirs >= 0:
+            os.close(self.theirs)
+
+    def wait(self, seconds: float) -> None:
+        """Until all have ended, or for so long."""
+        os.close(self.theirs)
+        self.theirs = -1
+        select.select([self._ours], [], [], seconds)
 
 
 def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
@@ -372,11 +402,12 @@ def _complaint(done: subprocess.CompletedProcess[bytes]) -> str:
 
 def _recorded(specs: str) -> str | None:
     """The worklog that the background recorder has written, once it has."""
-    deadline = time.monotonic() + RECORD_SECONDS
-    while time.monotonic() < deadline:
+    deadline = time.monotonic() + LATE_SECONDS
+    while True:
         for directory, _, names in os.walk(specs):
             for name in names:
                 if name.endswith(".worklog.jsonl"):
                     return os.path.join(directory, name)
+        if time.monotonic() >= deadline:
+            return None
         time.sleep(0.02)
-    return None

@@ -32,7 +32,7 @@ from agent_install.manifest import Manifest, digest
 from agent_install.wiring import MARKER, config_path, record
 
 OWNER = "trust:codex"
-SECONDS = 15.0
+SECONDS = 30.0
 
 
 class NoAnswer(SuiteError):
@@ -52,8 +52,8 @@ class Hook:
     enabled: bool
 
 
-def ask(env: Mapping[str, str], path: str, seconds: float = SECONDS) -> list[Hook]:
-    """The suite's hooks in the configuration file ``path``.
+def ask(env: Mapping[str, str], path: str, seconds: float | None = None) -> list[Hook]:
+    """The suite's hooks in the configuration file ``path``, as Codex tells within ``seconds`` (``SECONDS``).
 
     Raises:
         NoAnswer: there is no Codex on PATH, or it does not know the question.
@@ -68,7 +68,7 @@ def ask(env: Mapping[str, str], path: str, seconds: float = SECONDS) -> list[Hoo
         scratch = os.path.realpath(scratch)
         with open(os.path.join(scratch, name), "wb") as file:
             file.write(changes.read(path)[0] or b"")
-        listed = _list(executable, env, scratch, time.monotonic() + seconds)
+        listed = _list(executable, env, scratch, time.monotonic() + (SECONDS if seconds is None else seconds))
     found = []
     for hook in listed:
         below = str(hook["key"]).removeprefix(scratch)

@@ -24,7 +24,14 @@ make_environment() {
         echo "making .venv with $("$1" --version)" >&2
         "$1" -m venv "$root/.venv" || return 1
     fi
-    "$PY" -m pip install --quiet --disable-pip-version-check -e "$2"
+    # An index may be slow, or drop a connection in the middle of a file, where pip gives up at once.
+    for pause in 10 30 ''; do
+        PIP_RETRIES=${PIP_RETRIES:-10} PIP_DEFAULT_TIMEOUT=${PIP_DEFAULT_TIMEOUT:-60} \
+            "$PY" -m pip install --quiet --disable-pip-version-check -e "$2" && return 0
+        [ -n "$pause" ] || return 1
+        echo "trying again in $pause s" >&2
+        sleep "$pause"
+    done
 }
 
 # The same with a HOME that is gone afterwards.

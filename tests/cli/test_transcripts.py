@@ -28,6 +28,7 @@ They are the user's documentation of the commands, so they read as a terminal wo
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import os
 import re
@@ -41,6 +42,7 @@ from pathlib import Path
 import pytest
 
 from agent_base.cli import string_console
+from tests import checkouts
 from tests.conftest import REPOSITORY
 
 HERE = Path(__file__).resolve().parent
@@ -90,10 +92,10 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 class World:
     """Where a transcript runs: directory, environment, clock, and how paths are shown."""
 
-    def __init__(self, project: Path, home: Path) -> None:
+    def __init__(self, project: Path, home: Path, hooks: Path) -> None:
         self.cwd = project
         self.now = START
-        self.env = {**os.environ, "HOOKS": str(REPOSITORY / "hooks"), "PYTHON": sys.executable}
+        self.env = {**os.environ, "HOOKS": str(hooks), "PYTHON": sys.executable}
         roots = [self.env["AGENT_MEMORY_SPEC_ROOT"], self.env["AGENT_MEMORY_MIRROR_ROOT"]]
         self.roots = [Path(root) for root in roots]
         self.shown = {
@@ -148,9 +150,19 @@ class World:
         return code, console.stdout.getvalue() + console.stderr.getvalue()  # type: ignore[attr-defined]
 
     def _sh(self, command: str, stdin: bytes = b"") -> tuple[int, str]:
-        done = subprocess.run(
-            ["sh", "-c", command], cwd=self.cwd, env=self.env, input=stdin, capture_output=True, check=False
-        )
+        # A recorder may work on in the background. It closes lower descriptors than this one.
+        ours, end = os.pipe()
+        theirs = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 100)
+        os.close(end)
+        try:
+            done = subprocess.run(
+                ["sh", "-c", command], cwd=self.cwd, env=self.env, input=stdin, capture_output=True,
+                check=False, pass_fds=[theirs],
+            )  # fmt: skip
+        finally:
+            os.close(theirs)
+        with open(ours, "rb") as pipe:
+            assert pipe.read() == b""  # ends when all have ended
         return done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace")
 
     def _times(self) -> dict[str, int]:
@@ -171,11 +183,19 @@ class World:
 TRANSCRIPTS = [*sorted(HERE.glob("*.md")), REPOSITORY / "docs" / "tour.md", REPOSITORY / "README.md"]
 
 
+@pytest.fixture(scope="session")
+def hooks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The hooks, with all the time that they need."""
+    checkout = checkouts.copy(tmp_path_factory.mktemp("hooks") / "checkout")
+    checkouts.interpreter(checkout)
+    return checkout / "hooks"
+
+
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
-def test_a_transcript_shows_what_happens(path: Path, repository: Path) -> None:
+def test_a_transcript_shows_what_happens(path: Path, repository: Path, hooks: Path) -> None:
     (repository / "src").mkdir()
     (repository / "src/retry.py").write_text("retries = 3\n")
-    world = World(repository, Path(os.environ["HOME"]))
+    world = World(repository, Path(os.environ["HOME"]), hooks)
     steps = steps_of(path.read_text())
     assert steps
     for step in steps:
@@ -190,7 +210,7 @@ def test_a_transcript_shows_what_happens(path: Path, repository: Path) -> None:
 
 
 def test_a_transcript_that_shows_something_else_fails(repository: Path) -> None:
-    world = World(repository, Path(os.environ["HOME"]))
+    world = World(repository, Path(os.environ["HOME"]), REPOSITORY / "hooks")
     printed = world.run(",agent-memory status")
     assert not matches(["workspace  /home/user/other"], printed)
     assert not matches([*printed, "more"], printed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import REPOSITORY
+from tests import checkouts
 
 STEPS = range(1, 11)
 
@@ -17,10 +17,13 @@ STEPS = range(1, 11)
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[subprocess.CompletedProcess[str], Path]:
     """The finished demo and the folder it played in."""
-    folder = tmp_path_factory.mktemp("a story") / "kept folder"
+    base = tmp_path_factory.mktemp("a story")
+    folder = base / "kept folder"
+    checkout = checkouts.copy(base / "checkout", "scripts/demo", "tests/data/payloads")
+    checkouts.interpreter(checkout)
     done = subprocess.run(
-        [sys.executable, str(REPOSITORY / "scripts/demo"), "--keep", str(folder)],
-        capture_output=True, text=True, check=False, timeout=240,
+        [sys.executable, str(checkout / "scripts/demo"), "--keep", str(folder)],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done, folder
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from harness_clients import HERE, Client, isolation, node_directory
 
+from tests.conftest import PATIENCE
+
 Json = dict[str, Any]
-SECONDS = 180
 LESSON = "Retry only idempotent requests: a POST that timed out may have been carried out"
 
 
@@ -176,7 +177,7 @@ class World:
             input=prompt + "\n" if self.client.by_stdin else "",
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
             check=False,
         )
         requests = [json.loads(path.read_text()) for path in sorted(record.iterdir())]

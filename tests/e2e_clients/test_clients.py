@@ -35,13 +35,14 @@ EACH = pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name
 
 
 @pytest.fixture
-def world(tmp_path: Path, suite: Suite) -> Callable[[Client], World]:
+def world(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[Client], World]:
     """A machine with the suite installed for the client."""
 
     def make(client: Client) -> World:
         reason = client.missing()
         if reason is not None:
             pytest.skip(reason)
+        suite: Suite = request.getfixturevalue("suite")
         return World(client, tmp_path / "machine", suite)
 
     return make

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent_base.cli import string_console
-from agent_install import cli, completion, launchers, runtime
+from agent_install import checks, cli, codex_trust, completion, launchers, runtime
 from agent_install.layout import Layout
-
-ROOT = Path(__file__).resolve().parent.parent.parent
+from tests import checkouts
+from tests.conftest import PATIENCE
 
 
 class Machine:
@@ -89,21 +89,18 @@ def make_ready(source: Path, data: str) -> runtime.Runtime:
     return planned
 
 
-def copy_sources(target: Path) -> Path:
-    """A checkout of its own: what is installed from it does not change meanwhile."""
-    target.mkdir()
-    for name in (*runtime.PACKAGES, "pyproject.toml", "install.sh"):
-        if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / name, target / name)
-    return target
+@pytest.fixture(autouse=True)
+def unhurried_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks wait as long as a slow machine takes; a test of their limits sets its own."""
+    monkeypatch.setattr(checks, "HOOK_SECONDS", PATIENCE)
+    monkeypatch.setattr(checks, "RECORD_SECONDS", PATIENCE)
+    monkeypatch.setattr(codex_trust, "SECONDS", PATIENCE)
 
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources that the tests install from."""
-    return copy_sources(tmp_path_factory.mktemp("sources") / "a checkout")
+    """The sources that the tests install from: what is installed from them does not change meanwhile."""
+    return checkouts.copy(tmp_path_factory.mktemp("sources") / "a checkout")
 
 
 @pytest.fixture

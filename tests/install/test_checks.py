@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ import pytest
 from agent_install import checks, codex_trust
 from agent_install.changes import BACKUP_SUFFIX
 from agent_install.checks import FAIL, OK, WARN, Check
+from tests import checkouts
+from tests.conftest import PATIENCE
 
 if TYPE_CHECKING:
     from conftest import Machine
@@ -234,12 +237,33 @@ def test_a_hook_that_misbehaves_is_a_failure(machine: Machine, script: str, word
     assert words in check.detail
 
 
+def test_checking_leaves_nothing_behind_although_the_recorder_outlives_the_dispatcher(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    machine.have("claude")
+    machine.install()
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    # Records at once, and puts a file beside that half a second later.
+    machine.file(
+        ".agents/hooks/worklog_dispatcher.sh",
+        "#!/bin/sh\n# agent-hook-suite launcher:\ncat >/dev/null\n"
+        'mkdir -p "$AGENT_MEMORY_SPEC_ROOT" && : >"$AGENT_MEMORY_SPEC_ROOT/x.worklog.jsonl"\n'
+        '{ sleep 0.5; mkdir -p "$AGENT_MEMORY_SPEC_ROOT"; : >"$AGENT_MEMORY_SPEC_ROOT/late"; '
+        f': >"{tmp_path}/ended"; }} </dev/null >/dev/null 2>&1 &\n',
+    )
+    assert by_name(machine)["claude: worklog_dispatcher.sh"].status == OK
+    assert (tmp_path / "ended").exists()
+    assert list(scratch.iterdir()) == []
+
+
 def test_a_dispatcher_that_records_nothing_is_a_failure(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.have("claude")
     machine.install()
-    monkeypatch.setattr(checks, "RECORD_SECONDS", 0.2)
+    monkeypatch.setattr(checks, "LATE_SECONDS", 0.2)
     machine.file(
         ".agents/hooks/worklog_dispatcher.sh",
         "#!/bin/sh\n# agent-hook-suite launcher:\nexec cat >/dev/null\n",
@@ -311,12 +335,12 @@ def test_hooks_that_the_user_switched_off_in_codex_are_a_failure(machine: Machin
 @pytest.mark.parametrize(
     ("script", "seconds", "words"),
     [
-        ("pass", 60.0, "ended without an answer"),
-        ("import time; time.sleep(60)", 1.0, "did not answer in time"),
-        ("import sys; sys.stdin.readline(); print(3)", 60.0, "no list of hooks"),
+        ("pass", PATIENCE, "ended without an answer"),
+        ("import time; time.sleep(600)", 1.0, "did not answer in time"),
+        ("import sys; sys.stdin.readline(); print(3)", PATIENCE, "no list of hooks"),
         (
             'import sys; sys.stdin.readline(); print("{\\"id\\": 1, \\"error\\": {}}")',
-            60.0,
+            PATIENCE,
             "does not list its hooks",
         ),
     ],
@@ -372,7 +396,8 @@ class TestOpenCodePlugin:
         machine.have("opencode")
         machine.install()
         plugin = tmp_path / "plugin.mjs"
-        shutil.copy(machine.home / ".config/opencode/plugins/agent-hook-suite.js", plugin)
+        installed = machine.home / ".config/opencode/plugins/agent-hook-suite.js"
+        plugin.write_text(checkouts.patient(installed.read_text(), "hooks/adapters/opencode.js"))
         driver = tmp_path / "driver.mjs"
         driver.write_text(DRIVER)
 
@@ -427,7 +452,7 @@ class TestOpenCodePlugin:
             await event("message.part.updated", { part })
             await event("message.part.updated", { part })""")
         specs = Path(machine.env["AGENT_MEMORY_SPEC_ROOT"])
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE
         entries: list[dict[str, str]] = []
         while len(entries) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -15,6 +15,7 @@ import pytest
 
 from agent_base.errors import SuiteError
 from agent_install import launchers, runtime
+from tests.conftest import PATIENCE
 
 if TYPE_CHECKING:
     from conftest import Machine
@@ -92,11 +93,13 @@ def test_the_dispatcher_records_through_the_environments_recorder(
         env=machine.env, stdin=payload, cwd=repository,
     )  # fmt: skip
     assert (code, out, err) == (0, "", "")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     specs = Path(machine.env["AGENT_MEMORY_SPEC_ROOT"])
-    while not (found := list(specs.rglob("*.worklog.jsonl"))) and time.monotonic() < deadline:
+    text = ""
+    while not text.endswith("\n") and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert json.loads(found[0].read_text())["command"] == "ls"
+        text = "".join(path.read_text() for path in specs.rglob("*.worklog.jsonl"))
+    assert json.loads(text)["command"] == "ls"
 
 
 def test_the_dispatcher_is_the_checkouts_own_but_for_what_is_filled_in(hooks: Path, checkout: Path) -> None:

@@ -1,4 +1,4 @@
-"""install.sh itself, and the environment it makes: for real, from wheels where there are some."""
+"""install.sh itself, and the environment it makes: for real, from wheels."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent_install import completion, launchers, runtime
+from tests import checkouts
 
 if TYPE_CHECKING:
     from conftest import Machine
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BASE = str(getattr(sys, "_base_executable", sys.executable))
-# Before the isolation of the tests takes it away: where packages come from on this machine.
-_INDEX = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "HTTP"))}
-_PIP_CONFIG = [
-    path for path in (Path.home() / ".config/pip/pip.conf", Path("/etc/pip.conf")) if path.exists()
-]
 
 
 def install_sh(env: dict[str, str], *words: str, source: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -39,13 +35,11 @@ def install_sh(env: dict[str, str], *words: str, source: Path = ROOT) -> subproc
 
 @pytest.mark.slow
 def test_install_sh_makes_an_environment_whose_commands_and_hooks_run_and_takes_it_away_again(
-    machine: Machine, checkout: Path
+    machine: Machine, checkout: Path, tmp_path: Path
 ) -> None:
     shutil.rmtree(machine.home / ".local/share/agent-hook-suite")
     machine.have("claude")
-    env = {**machine.env, **_INDEX, "PYTHON": BASE}
-    if _PIP_CONFIG:
-        env.setdefault("PIP_CONFIG_FILE", str(_PIP_CONFIG[0]))
+    env = {**machine.env, **checkouts.wheels(tmp_path / "wheels"), "PYTHON": BASE}
     done = install_sh(env, source=checkout)
     assert done.returncode == 0, done.stdout + done.stderr
     again = install_sh(env, source=checkout)
@@ -268,6 +262,31 @@ def test_the_demos_environment_has_no_development_tools_and_nothing_of_it_appear
     assert demo() == "played\n"
     (_, added) = (tmp_path / "log").read_text().splitlines()
     assert added.endswith(f" -e {source}[dev]")
+
+
+@pytest.mark.parametrize(("failures", "code", "slept"), [(0, 0, ""), (2, 0, "10\n30\n"), (3, 1, "10\n30\n")])
+def test_an_index_that_fails_is_asked_three_times(
+    machine: Machine, tmp_path: Path, failures: int, code: int, slept: str
+) -> None:
+    source = tmp_path / "check out"
+    (source / "scripts").mkdir(parents=True)
+    for name in ("scripts/_env.sh", "pyproject.toml"):
+        shutil.copy(ROOT / name, source / name)
+    python = fake(
+        tmp_path,
+        "python",
+        f'''case "$1 $2" in
+            "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
+            "-m pip") echo >>"{tmp_path}/asked"; [ "$(wc -l <"{tmp_path}/asked")" -gt {failures} ] ;;
+        esac''',
+    )
+    fake(tmp_path, "sleep", f'echo "$1" >>"{tmp_path}/slept"')
+    (tmp_path / "slept").touch()
+    env = {**machine.env, "PYTHON": str(python), "PATH": f"{python.parent}:/usr/bin:/bin"}
+    argv = ["/bin/sh", "-c", '. "$0"', str(source / "scripts/_env.sh")]
+    assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == code
+    assert (tmp_path / "slept").read_text() == slept
+    assert (source / ".venv/.made-from").exists() == (code == 0)
 
 
 # ---------------------------------------------------------------- completion
