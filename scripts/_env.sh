@@ -24,14 +24,7 @@ make_environment() {
         echo "making .venv with $("$1" --version)" >&2
         "$1" -m venv "$root/.venv" || return 1
     fi
-    # An index may be slow, or drop a connection in the middle of a file, where pip gives up at once.
-    for pause in 10 30 ''; do
-        PIP_RETRIES=${PIP_RETRIES:-10} PIP_DEFAULT_TIMEOUT=${PIP_DEFAULT_TIMEOUT:-60} \
-            "$PY" -m pip install --quiet --disable-pip-version-check -e "$2" && return 0
-        [ -n "$pause" ] || return 1
-        echo "trying again in $pause s" >&2
-        sleep "$pause"
-    done
+    "$PY" -m pip install --quiet --disable-pip-version-check -e "$2"
 }
 
 # The same with a HOME that is gone afterwards.
@@ -68,7 +61,13 @@ if [ ! -x "$PY" ] || { [ "$made" != "$project$extras" ] && [ "$extras/$made" != 
         make_environment_apart "$base" "$root" || exit 1
     else
         echo "installing the suite and its development tools into .venv" >&2
-        make_environment "$base" "$root[$extras]" || exit 1
+        # An index may be slow, or drop a connection in the middle of a file, where pip gives up at once.
+        for pause in 10 30 ''; do
+            PIP_DEFAULT_TIMEOUT=${PIP_DEFAULT_TIMEOUT:-60} make_environment "$base" "$root[$extras]" && break
+            [ -n "$pause" ] || exit 1
+            echo "trying again in $pause s" >&2
+            sleep "$pause"
+        done
     fi
     printf '%s' "$project$extras" >"$stamp"
 fi
