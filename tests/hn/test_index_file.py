@@ -338,8 +338,10 @@ def _program(text: str, work: Path, *arguments: str) -> subprocess.Popen[str]:
 
 _OPEN = """
 import os
+from ai_kb.hn import cache
 from ai_kb.hn.cache import locate, open_index
 from ai_kb.hn import cache_bits as bits
+cache._COMMAND_WAIT = 3600.0  # as long as the others need
 repo = locate(sys.argv[1], os.environ)
 for _ in range(int(sys.argv[2])):
     with open_index(repo) as index:
@@ -356,8 +358,9 @@ def test_many_processes_at_once_on_no_file_give_the_same_answer(work: Path) -> N
 
 
 def test_readers_meanwhile_see_the_index_before_or_after_never_between(
-    tmp_path: Path, alice: Person, bob: Person
+    tmp_path: Path, alice: Person, bob: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(cache, "_COMMAND_WAIT", 3600.0)
     history = History(tmp_path / "work", [alice, bob], 77)
     for _ in range(12):
         history.memory()
