@@ -37,6 +37,8 @@ for _name, _depth in _DEPTHS.items():
     )
 settings.load_profile(_PROFILE)
 
+os.umask(0o022)  # what tests make is not open to a group, whoever runs them
+
 _KEEP = {"PATH", "LANG", "TERM", "SYSTEMROOT", "PIP_NO_INDEX", "PIP_FIND_LINKS"}
 _REAL_HOME = os.path.expanduser("~")
 REPOSITORY = Path(__file__).resolve().parent.parent
